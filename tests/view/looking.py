@@ -123,6 +123,7 @@ class RowsSource:
     is_kept = False
     in_order = True
     is_running = False
+    calibration = None
 
     def __init__(self, path: Path, rows: Sequence[ViewRow], scorers: Sequence[str], judged: int | None = None) -> None:
         self.path = path

@@ -143,6 +143,9 @@ def test_a_scenario_shows_expected_against_called(visitor: Visitor, folder: Path
     page = visitor.page(f"/runs/{key(folder / 'scenarios.run')}/rows/0")
     assert "expected called tool search search any order" in page.text
     assert page.links("/rows/1")
+    table = visitor.page(f"/runs/{key(folder / 'scenarios.run')}").text
+    assert "Scenarios scenario passed repeats" in table
+    assert "capital 2 of 2 passed passed" in table
 
 
 def test_a_conversation_shows_where_it_is_given_up(tmp_path: Path) -> None:
@@ -216,6 +219,34 @@ def until(is_so: Callable[[], bool]) -> None:
     while not is_so():
         assert time.monotonic() < ends
         time.sleep(0.05)
+
+
+def test_a_calibration_is_shown_and_corrects_a_score(tmp_path: Path) -> None:
+    """A calibration has its confusion and its reliability; a run that was given it shows the corrected score."""
+    rows = [
+        {"id": at, "question": f"What is {at}?", "reference": str(at), "response": f"It is {at + (at % 3 == 0)}."}
+        for at in range(1, 40)
+    ]
+    labels = [{**row, "label": int(at % 3 != 2 or at == 5)} for at, row in enumerate(rows)]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "labels.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in labels))
+    measured = command("judge", "calibrate", "labels.jsonl", "--judge", "local:0", "--run", "c.run", cwd=tmp_path)
+    assert measured.returncode == 0, measured.stderr
+    file = tmp_path / "calibration" / "local-0.json"
+    call = ("judge", "run", "rows.jsonl", "--judge", "local:0", "--calibration", str(file), "--run", "a.run")
+    done = command(*call, cwd=tmp_path)
+    said = re.search(r"corrected ([-.0-9]+) ", done.stdout.decode())
+    assert said is not None
+    with ViewServer([tmp_path / "a.run", file.parent], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        page = visitor.page(f"/runs/{key(tmp_path / 'a.run')}")
+        shown = re.search(r"by the judge's error rates ([-.0-9]+) ", page.text)
+        assert shown is not None
+        assert abs(float(shown[1]) - float(said[1])) < 0.001
+        assert visitor.page("/?list=1").links("/calibrations/")
+        text = visitor.page(f"/calibrations/{key(file)}").text
+        assert "called right called wrong" in text
+        assert "expected calibration error" in text
 
 
 def test_a_log_and_scores_have_rows_too(visitor: Visitor, folder: Path) -> None:

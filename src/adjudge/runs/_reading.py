@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from adjudge.errors import RunError, UsageError, closest
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
-from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
+from adjudge.runs._export import known_in, score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
 from adjudge.runs._score_file import check_place
@@ -26,6 +26,7 @@ from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
 
 if TYPE_CHECKING:
+    from adjudge.judges import Calibration
     from adjudge.runs._stopping import EarlyStop
 
 NOT_RUN = "not-run: the run ended before this row"
@@ -152,6 +153,12 @@ class RunFile:
     def is_running(self) -> bool:
         """Whether a process is writing it."""
         return run_lock(self.file).holder() is not None
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What was measured of its judge, where the run was given that."""
+        with Store.read(self.file) as store:
+            return known_in(store).calibration
 
     @property
     def size(self) -> int:

@@ -4,6 +4,7 @@
 /runs/KEY                          one run: figures, and a table of its rows
 /runs/KEY/rows/7                   one row whole
 /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
+/calibrations/KEY                  what was measured of a judge
 /compare?base=KEY&new=KEY          two runs
 /compare/row?base=..&new=..&id=..  one row of both
 /runs/KEY/label, /runs/KEY/labels  labelling, and what the labels say: `_label_pages`
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
@@ -35,6 +37,7 @@ try:
 except ImportError:
     raise MissingExtra.of("view", "the viewer") from None
 
+from adjudge.view._calibrations import calibration_page
 from adjudge.view._compare_pages import compare_page, pair_page
 from adjudge.view._label_pages import label_routes
 from adjudge.view._pages import (
@@ -48,7 +51,7 @@ from adjudge.view._pages import (
 )
 
 if TYPE_CHECKING:
-    import uvicorn
+    from uvicorn import Server
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -70,6 +73,7 @@ class Pages:
             Route("/runs/{key}/rows/{number:int}", self._safe(self.row)),
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
+            Route("/calibrations/{key}", self._safe(self.calibration)),
             Route("/static/{name}", self._safe(self.static)),
             *label_routes(self.library, self._safe, self.desk),
         ]
@@ -94,7 +98,7 @@ class Pages:
         entries = await run_in_threadpool(self.library.entries)
         if len(entries) == 1 and not self.library.has_folders and "list" not in request.query_params:
             return RedirectResponse(f"/runs/{entries[0].key}", 303)
-        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen))
+        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen, self.library.calibrations()))
 
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
@@ -130,6 +134,13 @@ class Pages:
         id_ = request.query_params.get("id", "")
         return HTMLResponse(await run_in_threadpool(pair_page, indexes, [key for key, _ in two], id_))
 
+    async def calibration(self, request: Request) -> Response:
+        """Answer with what was measured of a judge."""
+        path = self.library.calibrations().get(request.path_params["key"])
+        if path is None:
+            raise UsageError("There is no such file here.", code="no-such-row")
+        return HTMLResponse(await run_in_threadpool(calibration_page, path))
+
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script, which are the same for everybody."""
         name = request.path_params["name"]
@@ -155,6 +166,15 @@ async def _not_found(_request: Request, _error: Exception) -> Response:
     return HTMLResponse(message_page("There is no such page."), 404)
 
 
+def _uvicorn() -> ModuleType:
+    """Return the module, which starts what ends with the process as soon as it is imported."""
+    try:
+        import uvicorn
+    except ImportError:
+        raise MissingExtra.of("view", "the viewer") from None
+    return uvicorn
+
+
 class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
@@ -178,7 +198,7 @@ class ViewServer:
         self._host = host
         self._wanted = port
         self._token = secrets.token_urlsafe(18)
-        self._server: uvicorn.Server | None = None
+        self._server: Server | None = None
         self._thread: threading.Thread | None = None
         self._socket: socket.socket | None = None
 
@@ -197,10 +217,7 @@ class ViewServer:
 
     def start(self) -> None:
         """Start to serve."""
-        try:
-            import uvicorn  # here, because it registers something to do at the end of the process
-        except ImportError:
-            raise MissingExtra.of("view", "the viewer") from None
+        uvicorn = _uvicorn()
         family = socket.AF_INET6 if ":" in self._host else socket.AF_INET
         listener = socket.socket(family, socket.SOCK_STREAM)
         try:

@@ -12,11 +12,13 @@ from typing import Any
 
 from adjudge.conversations import Label, given_up_after
 from adjudge.model import Score
-from adjudge.view._index import RowIndex
+from adjudge.view._index import STATUSES, RowIndex
 from adjudge.view._rows import RowView, ShownCall, shown_calls, tone_of
 from adjudge.view._sources import ViewRow
 from adjudge.view._text import material_of, one_line
 
+SCENARIO = "scenario"  # the name of the score of a scenario
+MOST_GROUPED = 2_000  # repeats in the table of scenarios
 TURN = "crag_turn"  # the name of the score of a turn
 TONES = {"correct": "right", "wrong": "wrong", "miss": "middle", "unscored": "unscored"}
 WORDS = {"miss": "missing", "unscored": "waiting"}
@@ -102,6 +104,31 @@ def _scores(result: Mapping[str, Any]) -> Iterator[tuple[str, float | None, str]
     for name, value in _mapping(result.get("quality")).items():
         if name != "reasoning":
             yield f"quality: {name}", _number(value), ""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioGroup:
+    """A scenario with all its repeats."""
+
+    name: str
+    passed: int
+    repeats: tuple[Sibling, ...]
+
+
+def scenarios_of(index: RowIndex) -> list[ScenarioGroup]:
+    """Return the scenarios of a check, those first that did not pass; none of another run."""
+    if index.source.about.scorers != (SCENARIO,):
+        return []
+    found: dict[str, list[Sibling]] = {}
+    for name, number, status, value in index.groups(MOST_GROUPED):
+        label = "passed" if value == 1.0 else _words(STATUSES[status], value)
+        tone = STATUSES[status] if value is None else "right" if value == 1.0 else "wrong"
+        found.setdefault(name, []).append(Sibling(number, label, tone, is_here=False))
+    groups = [
+        ScenarioGroup(name, sum(one.tone == "right" for one in repeats), tuple(repeats))
+        for name, repeats in found.items()
+    ]
+    return sorted(groups, key=lambda one: one.passed / len(one.repeats))
 
 
 def _repeats(row: ViewRow, index: RowIndex) -> Iterator[Sibling]:

@@ -36,7 +36,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class ScorerFigures:
-    """What the scores of one scorer amount to; `is_binary` says that all are 0 or 1."""
+    """What the scores of one scorer amount to; `is_binary`: all are 0 or 1; `se` is that of independent rows."""
 
     name: str
     counts: dict[str, int]
@@ -45,6 +45,7 @@ class ScorerFigures:
     reasons: tuple[tuple[str, int], ...] = ()
     is_binary: bool = False
     range: Range = None
+    se: float | None = None
 
     @property
     def rows(self) -> int:
@@ -120,6 +121,7 @@ def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *
         tuple(reasons),
         is_binary,
         range_,
+        _standard_error(connection, at),
     )
 
 
@@ -142,6 +144,18 @@ def _plain_mean(connection: sqlite3.Connection, at: int, range_: Range, marked: 
     if found is None or found.low is None or found.high is None or range_ is None:
         return found
     return Mean(found.value, max(found.low, range_[0]), min(found.high, range_[1]), found.n, found.method)
+
+
+def _standard_error(connection: sqlite3.Connection, at: int) -> float | None:
+    n, mean = connection.execute(
+        "SELECT count(*), avg(value) FROM scores WHERE scorer = ? AND value IS NOT NULL", (at,)
+    ).fetchone()
+    if n < 2:
+        return None
+    squares = connection.execute(
+        "SELECT sum((value - ?) * (value - ?)) FROM scores WHERE scorer = ? AND value IS NOT NULL", (mean, mean, at)
+    ).fetchone()[0]
+    return float((squares / (n - 1) / n) ** 0.5)
 
 
 def _clustered_mean(connection: sqlite3.Connection, at: int, range_: Range) -> Mean | None:

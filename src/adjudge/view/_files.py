@@ -32,6 +32,7 @@ class FileSource:
     is_running = False
     total = None
     spent = None
+    calibration = None
 
     def __init__(self, path: Path, start: bytes) -> None:
         self.path = path

@@ -149,6 +149,15 @@ class RowIndex:
             )
             return [row[0] for row in found]
 
+    def groups(self, most: int) -> list[tuple[str, int, int, float | None]]:
+        """Return the rows that are repeats: what they repeat, their number, status and value of the first scorer."""
+        with self._lock:
+            return self._connection.execute(
+                """SELECT cluster, number, status, value FROM rows JOIN scores USING (number)
+                   WHERE is_repeat AND scorer = 0 ORDER BY number LIMIT ?""",
+                (most,),
+            ).fetchall()
+
     def is_stale(self, row: ViewRow) -> bool:
         """Return whether the index knows other outcomes of a row than its file, as after a retry."""
         scores = list((row.scores or {}).values())

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, UsageError
+from adjudge.view._calibrations import is_calibration
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._sources import About, find_files, key_of, open_source
@@ -60,7 +61,12 @@ class Library:
 
     def files(self) -> dict[str, Path]:
         """Return all files by key."""
-        return {key_of(path): path for path in find_files(self.paths)}
+        return {key_of(path): path for path in find_files(self.paths) if not is_calibration(path)}
+
+    def calibrations(self) -> dict[str, Path]:
+        """Return what was measured of judges, by key."""
+        inside = (one for path in self.paths if path.is_dir() for one in sorted(path.iterdir()))
+        return {key_of(path): path for path in (*self.paths, *inside) if is_calibration(path)}
 
     def index(self, key: str) -> RowIndex:
         """Return the index of a file; an unknown key raises `UsageError`."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from adjudge.errors import UsageError
-from adjudge.view._checks import scenario_view, turns_of
+from adjudge.view._calibrations import CalibrationView
+from adjudge.view._checks import scenario_view, scenarios_of, turns_of
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._library import ListEntry
@@ -32,7 +34,9 @@ def message_page(message: str) -> str:
     return render("message.html", message=message)
 
 
-def list_page(entries: Sequence[ListEntry], chosen: Sequence[str] = ()) -> str:
+def list_page(
+    entries: Sequence[ListEntry], chosen: Sequence[str] = (), calibrations: Mapping[str, Path] | None = None
+) -> str:
     """Return the list of runs, each with the means of earlier runs of its name; some may be chosen already."""
     trends: dict[str, list[float]] = {}
     lines = []
@@ -42,7 +46,7 @@ def list_page(entries: Sequence[ListEntry], chosen: Sequence[str] = ()) -> str:
         if head is not None and head.mean is not None:
             trends.setdefault(name, []).append(head.mean.value)
         lines.append((entry, head, trends.get(name, [])[-MOST_TREND:]))
-    return render("list.html", lines=lines[::-1], chosen=chosen)
+    return render("list.html", lines=lines[::-1], chosen=chosen, calibrations=calibrations or {})
 
 
 def _series(entry: ListEntry) -> str:
@@ -79,6 +83,8 @@ def run_page(index: RowIndex, key: str, query: Query) -> str:
         waiting=waiting_of(index, figures),
         is_running=index.source.is_running,
         version=version_of(index),
+        calibration=_calibration(index, figures),
+        groups=scenarios_of(index),
         **_choices(figures, query),
     )
 
@@ -93,6 +99,15 @@ def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
         known = dict.fromkeys([*values, *([given] if given else [])])
         offered[name] = [("", "any"), *((one, one) for one in known)] if known else []
     return {**offered, "scorer_names": [(at, one.name) for at, one in enumerate(figures.scorers)]}
+
+
+def _calibration(index: RowIndex, figures: RunFigures) -> CalibrationView | None:
+    """Return what was measured of the judge, with the run's score corrected for its errors."""
+    known, judged = index.source.calibration, index.source.about.judged
+    if known is None:
+        return None
+    # A run that was only judged has one score.
+    return CalibrationView.of(known, figures.scorers[judged or 0] if figures.scorers else None)
 
 
 def waiting_of(index: RowIndex, figures: RunFigures) -> int:

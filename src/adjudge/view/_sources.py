@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from adjudge.errors import UsageError
+from adjudge.judges import Calibration
 from adjudge.model import Score, Trajectory
 from adjudge.runs import Plan, RowReply, RunFile, RunRow, cluster_of, open_run, runs_folder
 
@@ -99,6 +100,8 @@ class ViewSource(Protocol):
     def total(self) -> int | None: ...
     @property
     def spent(self) -> Spent | None: ...
+    @property
+    def calibration(self) -> Calibration | None: ...
     def rows(self, first: int) -> Iterator[ViewRow]: ...
     def row(self, number: int) -> ViewRow: ...
     def replies(self, number: int) -> tuple[RowReply, ...]: ...
@@ -146,6 +149,11 @@ class RunSource:
         """What it has used so far."""
         state = self.run.state
         return Spent(state.calls, state.tokens, state.cost)
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What was measured of its judge, where the run was given that."""
+        return self.run.calibration
 
     def rows(self, first: int) -> Iterator[ViewRow]:
         """Give the rows from that number on."""

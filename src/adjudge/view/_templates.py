@@ -45,6 +45,7 @@ def environment() -> Environment:
         "money": money,
         "number": number,
         "one_line": one_line,
+        "plain_interval": plain_interval,
         "pretty": pretty,
         "seconds": seconds,
         "shown": shown,
@@ -87,6 +88,11 @@ def estimate(found: Estimate | None) -> str:
 def change(found: Estimate | None) -> str:
     """Return a difference as text, with its sign."""
     return comparison.number(None if found is None else found.value, signed=True)
+
+
+def plain_interval(found: Estimate | None) -> str:
+    """Return the interval of an estimate as text."""
+    return comparison.interval(found, signed=False)
 
 
 def signed_interval(found: Estimate | None) -> str:
