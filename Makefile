@@ -6,7 +6,7 @@ FRAMEWORKS := $(patsubst requirements/frameworks/%.txt,$(VENV)/frameworks/%/.rea
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench oracle integration soak train lock reference clean
+.PHONY: help demo test worlds check bench oracle integration browser soak train lock reference clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -38,6 +38,9 @@ integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.r
 	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
 	    $(BIN)/python -m pytest -q -rP tests/integration
 
+browser: $(VENV)/.browser  ## the viewer in Chromium, which apt installs: keyboard, axe, hostile texts
+	$(BIN)/python -m pytest -q tests/browser
+
 bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
 	$(BIN)/python benchmarks/math.py
@@ -56,6 +59,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/shop.py
 	$(BIN)/python benchmarks/check.py
 	$(BIN)/python benchmarks/scienceworld.py
+	$(BIN)/python benchmarks/view.py
 
 soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
@@ -79,7 +83,7 @@ lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	    --python-version 3.11 --extra local pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
+	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra view --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -109,6 +113,13 @@ $(VENV)/.worlds: $(VENV)/.dev requirements/worlds.txt
 
 $(VENV)/.oracle: $(VENV)/.dev requirements/oracle.txt
 	$(BIN)/pip install --quiet -r requirements/oracle.txt
+	@touch $@
+
+# axe-core is a package of Node.js.
+$(VENV)/.browser: $(VENV)/.dev requirements/browser.txt
+	command -v chromium > /dev/null || apt-get install -y chromium
+	$(BIN)/pip install --quiet $$(grep ^playwright requirements/browser.txt)
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe $$(sed -n 's/^axe-core==/axe-core@/p' requirements/browser.txt)
 	@touch $@
 
 $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt

@@ -23,6 +23,7 @@ from adjudge.errors import AdjudgeError
 __all__ = [
     "FileLock",
     "SqliteFault",
+    "cache_folder",
     "connect",
     "file_kind",
     "has_schema",
@@ -195,6 +196,12 @@ def sqlite_fault(error: sqlite3.DatabaseError | UnicodeDecodeError) -> SqliteFau
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
         return "damaged"
     return "locked" if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) else "other"
+
+
+def cache_folder() -> Path:
+    """Return the folder of what can be made again: replies, and indexes of runs that were looked at."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "adjudge"
 
 
 def state_folder() -> Path:

@@ -201,6 +201,7 @@ def commands_for(kind: str, file: str, good: Path) -> list[list[str]]:
         "run": lambda: [
             ["show", file, "--failures"],
             ["show", file, "--out", "out.jsonl"],
+            ["show", file, "1"],
             ["resume", file],
             ["rescore", file, "--scorer", "qa_f1_reward"],
             ["runs", "pack", file, "--out", "packed.run"],

@@ -230,7 +230,7 @@ def test_rows_that_belong_together_widen_the_interval(tmp_path: Path) -> None:
 
     alone, turns, repeats = mean("conversation_id", 1), mean("conversation_id", 10), mean("group_id", 10)
     values = [float(n // 10 % 2) for n in range(100)]
-    expected = estimate_mean(values, [n // 10 for n in range(100)])
+    expected = estimate_mean(values, [n // 10 for n in range(100)], method="wilson")
     assert expected is not None
     assert (turns.value, turns.low, turns.high, turns.method) == (0.5, expected.low, expected.high, "clustered")
     assert repeats == turns

@@ -1,6 +1,5 @@
 """`adjudge check`: gate a release, show how each scenario ended and why, and write the reports."""
 
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +18,16 @@ from adjudge.cli._options import (
     take_agent_names,
     with_options,
 )
-from adjudge.cli._select import SELECTED, SELECTION, show_tags
+from adjudge.cli._scenarios import STYLES, show_scenarios
+from adjudge.cli._select import SELECTED, SELECTION
 from adjudge.errors import AdjudgeError, printable
 
 if TYPE_CHECKING:
     from adjudge.cli._show import Terminal
-    from adjudge.scenarios import BaselineChanges, CheckResult, PassEstimate, ScenarioRun
+    from adjudge.scenarios import BaselineChanges, CheckResult
 
 UNDECIDED = 3
-WORDS = {"failed": "FAIL", "undecided": "undecided", "passed": "pass"}
 VERDICTS = {"pass": "pass", "fail": "FAIL", "undecided": "undecided"}
-STYLES = {"pass": "green", "FAIL": "bold red", "undecided": "yellow"}
 MOST_NAMED = 10  # scenarios that changed in one way
 
 _show = partial(printable, most=300)  # names and reasons, as a terminal may show them
@@ -199,44 +197,10 @@ def show_check(result: "CheckResult", console: "Terminal") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from adjudge.scenarios import summaries_of
-
-    results = result.run.results
-    scenarios = summaries_of(results)
-    is_repeated = len(scenarios) < len(results)
-    is_judged = any(one["quality"] is not None for one in results)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True, min_width=9)
-    table.add_column("scenario", overflow="fold", max_width=24)
-    if is_repeated:
-        table.add_column("passed", justify="right", no_wrap=True)
-    if is_judged:
-        table.add_column("quality", justify="right", no_wrap=True)
-    is_scored = any(one["scores"] for one in results)
-    if is_scored:
-        table.add_column("scores", overflow="fold", max_width=40)
-    table.add_column("why", overflow="fold")
-    for one in scenarios:
-        word = WORDS[one.outcome]
-        cells = [Text(word, style=STYLES[word]), Text(_show(one.id))]
-        if is_repeated:
-            cells.append(Text(f"{one.passed} of {one.runs}"))
-        if is_judged:
-            cells.append(Text("–" if one.quality is None else f"{one.quality:.2f}"))
-        if is_scored:
-            cells.append(Text("\n".join(one.score_lines(_show))))
-        table.add_row(*cells, Text("\n".join(one.reason_lines(_show) if one.reasons else ())))
-    console.print(table)
-    if any(one["tags"] for one in results):
-        show_tags(results, console)
-    ends = ", ".join(f"{number:,} {outcome}" for outcome, number in result.run.outcomes.items())
-    lines = ["", f"{len(results):,} {'run' if len(results) == 1 else 'runs'}: {ends}"]
-    if is_repeated:
-        lines += _pass_lines(result.run, min(one.runs for one in scenarios))
-    if result.changes is not None:
-        lines += _change_lines(result.changes)
+    show_scenarios(result.run, console)
+    lines = [] if result.changes is None else _change_lines(result.changes)
     gate = Text(f"\ngate: {result.headline}", style="bold")
-    console.print(Text("\n".join(lines)), gate, sep="\n", soft_wrap=True)
+    console.print(*(Text(line) for line in lines), gate, sep="\n", soft_wrap=True)
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, min_width=9)
     table.add_column(overflow="fold")
@@ -255,25 +219,3 @@ def _change_lines(comparison: "BaselineChanges") -> list[str]:
         if names:
             lines.append(f"  {kind:<9}  {', '.join(names[:MOST_NAMED])}{more}")
     return lines
-
-
-def _pass_lines(run: "ScenarioRun", most: int) -> list[str]:
-    """Return what 1 try and `most` tries give, where every scenario has that many."""
-    lines: list[str] = []
-    if most < 2:
-        return lines
-    # Where scenarios have different numbers of repeats, only as many tries as all of them have can be compared.
-    for k in (1, most):
-        estimates = run.pass_at(k)
-        at, hat = _mean(estimates), _mean(run.pass_hat(k))
-        lines.append(
-            f"pass@{k} {at}   pass^{k} {hat}   (any of {k}, all of {k}; mean over {len(estimates):,} scenarios)"
-        )
-    if any("*" in line for line in lines):
-        lines.append("* without scenarios that have too few decided runs")
-    return lines
-
-
-def _mean(estimates: Mapping[str, "PassEstimate"]) -> str:
-    found = [one.value for one in estimates.values() if one.value is not None]
-    return f"{sum(found) / len(found):.4f}{'' if len(found) == len(estimates) else '*'}" if found else "–"

@@ -72,6 +72,7 @@ OPTIONS = (
     click.option("--out", help="Write the cases that changed to this file, a line each."),
     click.option("--json", "json_file", help="Write everything as JSON to this file."),
     click.option("--junit", help="Write a JUnit report to this file."),
+    click.option("--html", help="Write a page that opens from disk to this file."),
     click.option("--github", is_flag=True, help="Print annotations for GitHub, and add to its step summary."),
 )
 
@@ -108,7 +109,9 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
         raise UsageError("--fail-on inferior needs --margin: how much may a metric lose?", code="bad-option")
     if options["out"] is not None and more:
         raise UsageError("--out is for two runs: a leaderboard has no cases that changed", code="bad-option")
-    reports = {name: options.pop(name) for name in ("out", "json_file", "junit", "github")}
+    if options["html"] is not None and more:
+        raise UsageError("--html is for two runs, not for a leaderboard", code="bad-option")
+    reports = {name: options.pop(name) for name in ("out", "json_file", "junit", "html", "github")}
     outputs = [path for path in reports.values() if isinstance(path, str)]
     for path in outputs:
         refuse_unwritable(path, outputs, (base, new, *more))
@@ -127,6 +130,10 @@ def command(base: str, new: str, more: tuple[str, ...], fail_on: "FailOn", **opt
     with ignore_lost_reader():
         try:
             _write_reports(found, reports, fail_on)
+            if not more and reports["html"] is not None:
+                from adjudge.view import write_comparison
+
+                write_comparison(comparison, base, new, out=reports["html"])
         except AdjudgeError as error:
             # A report that is missing is not a pass.
             click.echo(f"adjudge: error: {printable(error.message, 1000)}", err=True)

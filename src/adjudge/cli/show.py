@@ -1,28 +1,64 @@
-"""`adjudge show`: what is in a run file."""
+"""`adjudge show`: what is in a run file, and one row of it whole."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from adjudge.cli._options import new_command
-from adjudge.errors import printable
+from adjudge.errors import UsageError, printable
+
+if TYPE_CHECKING:
+    from adjudge.runs import RunFile
+
+CHECK = ("scenario",)  # the names of the scores of a check
 
 
 @new_command(
     "show",
-    short_help="Show a run.",
-    epilog="\b\nExamples:\n  adjudge show july.run\n  adjudge show july.run --failures",
+    short_help="Show a run, or one row of it.",
+    epilog="""\b
+Examples:
+  adjudge show july.run
+  adjudge show july.run --failures
+  adjudge show july.run refund-7""",
 )
 @click.argument("file")
-@click.option("--failures", "with_failures", is_flag=True, help="List every row without a score, with its reason.")
+@click.argument("row", required=False)
+@click.option(
+    "--failures", "with_failures", is_flag=True, help="List every row without a score, and every FAIL of a check."
+)
 @click.option("--out", help="Write the results again, in input order ('-': standard output).")
-def command(file: str, with_failures: bool, out: str | None) -> int:
-    """Show what the run in FILE was asked to do, how far it is, and its summary so far."""
-    from adjudge.cli._show import Terminal, show_summary
+def command(file: str, row: str | None, with_failures: bool, out: str | None) -> int:
+    """Show what the run in FILE was asked to do, how far it is, and its summary so far.
+
+    With ROW, an id or a number from 1 on, show everything about that row: question, references, conversation, scores
+    with their reasons, prompts and replies.
+    """
     from adjudge.runs import open_run
 
     run = open_run(file)
+    if row is not None:
+        from adjudge.cli._row import find_row, show_row
+
+        if with_failures or out is not None:
+            raise UsageError("a row is shown alone: leave --failures and --out out", code="bad-option")
+        show_row(run, find_row(run, row))
+        return 0
+    _show_run(run, is_piped=out == "-")
+    if with_failures:
+        for line in _failures(run):
+            click.echo(printable(line, most=500), err=out == "-")
+    if out is not None:
+        run.export(out)
+    return 0
+
+
+def _show_run(run: "RunFile", *, is_piped: bool) -> None:
+    """Print a run; where standard output is for the results alone, to standard error."""
+    from adjudge.cli._show import Terminal, show_summary
+
     state, plan = run.state, run.plan
-    # Standard output is then for the results alone.
-    is_piped = out == "-"
     cost = f", ${state.cost:.4f}" if state.cost else ""
     spent = f"{state.calls:,} calls, {state.tokens:,} tokens{cost}"
     click.echo(f"{state.state}: {state.done:,} of {state.cases:,} rows, {spent}", err=is_piped)
@@ -30,12 +66,26 @@ def command(file: str, with_failures: bool, out: str | None) -> int:
     click.echo(
         f"started {printable(plan.started)} by adjudge {printable(plan.adjudge)}, cases from {source}", err=is_piped
     )
-    show_summary(run.summary, Terminal(stderr=is_piped))
-    if with_failures:
-        for row in run.scores():
-            if row.score.status != "scored":
-                words = f"{row.id}: {row.scorer}: {row.score.status}: {row.score.reason}"
-                click.echo(printable(words, most=500), err=is_piped)
-    if out is not None:
-        run.export(out)
-    return 0
+    console = Terminal(stderr=is_piped)
+    show_summary(run.summary, console)
+    if plan.names == CHECK:
+        from adjudge.cli._scenarios import show_scenarios
+        from adjudge.scenarios import read_scenario_run
+
+        console.print()
+        show_scenarios(read_scenario_run(run.file), console)
+
+
+def _failures(run: "RunFile") -> Iterator[str]:
+    """Give a line for every row without a score and, of a check, for every run that failed."""
+    if run.plan.names == CHECK:
+        from adjudge.scenarios import outcome_of, read_scenario_run
+
+        for row, result in read_scenario_run(run.file).pairs():
+            if (outcome := outcome_of(result)) != "passed":
+                word = "FAIL" if outcome == "failed" else outcome
+                yield f"{row.case.id}: {word}: {'; '.join(result['reasons'])}"
+        return
+    for one in run.scores():
+        if one.score.status != "scored":
+            yield f"{one.id}: {one.scorer}: {one.score.status}: {one.score.reason}"

@@ -25,6 +25,7 @@ __all__ = [
     "check_references",
     "material_of",
     "one_of",
+    "one_value",
     "references_in",
     "text_in",
     "texts_of",
@@ -67,20 +68,20 @@ def material_of(row: Mapping[str, Any], *, by_rubric: bool = False) -> Material:
         raise _missing("response to judge", RESPONSES)
     if not by_rubric:
         return Material(question, check_references(references or ()), response)
-    criteria = texts_of(_first(row, CRITERIA)[1], "criteria") or references or ()
-    sources = texts_of(_first(row, SOURCES)[1], "sources")
+    criteria = texts_of(one_value(row, CRITERIA)[1], "criteria") or references or ()
+    sources = texts_of(one_value(row, SOURCES)[1], "sources")
     return Material(question, references or (), response, criteria, sources)
 
 
 def text_in(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return the text, or the number as text, under the first of the names; None where the row has nothing there."""
-    name, value = _first(row, names)
+    name, value = one_value(row, names)
     return value if value is None or isinstance(value, str) else text_of(value, name)
 
 
 def references_in(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return the accepted answers, one or a list; None where the row has no column for them."""
-    name, value = _first(row, REFERENCES)
+    name, value = one_value(row, REFERENCES)
     return None if value is None else texts_of(value, name)
 
 
@@ -111,7 +112,8 @@ def one_of(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} or {names[-1]}"
 
 
-def _first(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
+def one_value(row: Mapping[str, Any], names: Sequence[str]) -> tuple[str, Any]:
+    """Return the first of the names that the row has a value for, with the value; `("", None)` where it has none."""
     for name in names:
         value = row.get(name)
         if value is not None and not (isinstance(value, float) and isnan(value)):

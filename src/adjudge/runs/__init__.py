@@ -14,7 +14,7 @@ from adjudge.runs._summary import Summary, Tally
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
-    from adjudge.runs._cases import CaseRead, plain_message
+    from adjudge.runs._cases import CaseRead, cluster_of, plain_message
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
         score_run,
     )
     from adjudge.runs._stopping import EarlyStop, Stopping, Target, TargetFinding, UnscoredLimit
-    from adjudge.runs._store import new_run_file
+    from adjudge.runs._store import new_run_file, runs_folder
 
 __all__ = [
     "AttackKind",
@@ -81,6 +81,7 @@ __all__ = [
     "attack_judge",
     "calibrate_file",
     "check_place",
+    "cluster_of",
     "estimate",
     "estimate_rescore",
     "estimate_resume",
@@ -98,6 +99,7 @@ __all__ = [
     "resume_run",
     "row_label",
     "run_session",
+    "runs_folder",
     "score_file",
     "score_run",
 ]
@@ -108,7 +110,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
-        "_cases": ("CaseRead", "plain_message"),
+        "_cases": ("CaseRead", "cluster_of", "plain_message"),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
@@ -138,6 +140,6 @@ __getattr__, __dir__ = lazy_names(
             "score_run",
         ),
         "_stopping": ("EarlyStop", "UnscoredLimit", "Stopping", "Target", "TargetFinding"),
-        "_store": ("new_run_file",),
+        "_store": ("new_run_file", "runs_folder"),
     },
 )

@@ -1,6 +1,6 @@
 """A judge measured on rows that people labelled: a run over the rows, and two small ones that probe its stability."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from adjudge.runs._store import Store, new_run_file
 from adjudge.statistics import estimate_mean
 
 PROBED = 50  # rows of a probe, by default
+UNEQUAL = 2  # chances of rows to be labelled, from which on they differ
 
 Row = Mapping[str, Any]
 Judged = Sequence[tuple[Row, bool]]
@@ -54,9 +55,10 @@ def calibrate_file(
     config = config or RunConfig()
     given = {name: value for name, value in (options or {}).items() if value is not None}
     named = get_judge(judge, **given)
-    check_labels(rows)
+    warnings = check_labels(rows)
     path = Path(run) if run is not None else new_run_file("calibrate")
     finished = judge_file(rows, judge, options=given, config=config, run=str(path), watch=watch)
+    finished = replace(finished, warnings=(*finished.warnings, *warnings))
     left = _left(config, path)
     if finished.is_stopped:
         return Calibrated(finished, left)
@@ -73,22 +75,33 @@ def calibrate_file(
     return Calibrated(finished, left, known)
 
 
-def check_labels(rows: str) -> None:
-    """Raise for rows and labels that cannot be read, before anybody is paid."""
+def check_labels(rows: str) -> tuple[str, ...]:
+    """Raise for rows and labels that cannot be read, before anybody is paid; return what a reader should know."""
     if rows == "-":
         raise UsageError("labelled rows are read twice: give a file", code="cannot-read")
     # The whole file is read first: a bad label in the last row must not cost the calls of all rows before it.
     is_empty = True
+    chances: set[float] = set()  # with which rows were drawn to be labelled
     for read in read_cases(rows):
-        is_empty = False
         if read.row is None:
             raise DataError(f"{rows}, row {read.id}: {read.fault}", code="bad-row")
+        if _has_no_say(read.row):
+            continue
+        is_empty = False
+        sample, chance = read.row.get("sample"), read.row.get("probability")
+        # Rows of two samples at random have different chances, and yet each had the same as all others.
+        if isinstance(sample, Mapping) and sample.get("kind") != "random" and isinstance(chance, float):
+            chances.add(chance)
         try:
             labelled(read.row)
         except DataError as error:
             raise DataError(f"{rows}, row {read.id}: {error.message}", code=error.code) from None
     if is_empty:
         raise DataError(f"{rows} has no labelled rows", code="no-rows")
+    if len(chances) < UNEQUAL:
+        return ()
+    words = f"rows were drawn with chances from {min(chances):.3g} to {max(chances):.3g}"
+    return (f"{words}, and count alike here: the figures are those of the sample, and not of the run it is from",)
 
 
 def _left(config: RunConfig, path: Path) -> RunConfig:
@@ -100,12 +113,32 @@ def _left(config: RunConfig, path: Path) -> RunConfig:
     return replace(config, **{name: max(0, most - spent[name]) for name, most in budgets.items() if most is not None})
 
 
-def _rows_of(path: Path, name: str) -> Iterator[tuple[Row, LabelledRow]]:
+def _rows_of(path: Path, name: str) -> Collection[tuple[Row, LabelledRow]]:
+    """Return the labelled rows; of the lines that one annotator wrote about a row of a run, the last one counts."""
+    found: dict[object, tuple[Row, LabelledRow]] = {}
     with Store.read(path) as store:
         for page in scored_cases(store, [name], NOT_RUN):
             for case, scores in page:
-                if case.row is not None:
-                    yield case.row, _labelled_row(case.row, scores[-1])
+                row = case.row
+                if row is None:
+                    continue
+                annotator, number = row.get("annotator"), row.get("row")
+                is_line = annotator is not None and isinstance(row.get("sample"), Mapping)
+                key = f"{annotator} {number}" if is_line else case.seq
+                found.pop(key, None)
+                if not _has_no_say(row):
+                    found[key] = row, _labelled_row(row, scores[-1])
+    return found.values()
+
+
+def _has_no_say(row: Row) -> bool:
+    """Return whether a line of labels is part of no figure: its reader was unsure, or the judge was when it was chosen.
+
+    What is hard for a judge says nothing about how often it errs.
+    """
+    sample = row.get("sample")
+    is_chosen = isinstance(sample, Mapping) and sample.get("kind") == "uncertain"
+    return is_chosen or str(row.get("label")).strip().lower() == "unsure"
 
 
 def _labelled_row(row: Row, score: Score) -> LabelledRow:

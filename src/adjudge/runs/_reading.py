@@ -15,10 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from adjudge.errors import RunError, UsageError
+from adjudge.errors import RunError, UsageError, closest
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
-from adjudge.runs._export import score_lines, scored_cases, summarise, verdict_line
+from adjudge.runs._export import known_in, score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
 from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
 from adjudge.runs._score_file import check_place
@@ -26,10 +26,12 @@ from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
 
 if TYPE_CHECKING:
+    from adjudge.judges import Calibration
     from adjudge.runs._stopping import EarlyStop
 
 NOT_RUN = "not-run: the run ended before this row"
-PAGE, FIRST_PAGE = 256, 16  # who asks for one row should not read many
+PAGE = 256
+MOST_COMPARED = 20_000  # ids that an unknown one is compared with
 SUFFIX = ".run"
 REPLIES = """
     SELECT cases.seq, cases.unit, cases.body, cases.sum, requests.number, requests.key, requests.at, requests.body,
@@ -147,12 +149,33 @@ class RunFile:
         """Whether the run is done, running, stopped or damaged."""
         return run_state(self.file)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether a process is writing it."""
+        return run_lock(self.file).holder() is not None
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """What was measured of its judge, where the run was given that."""
+        with Store.read(self.file) as store:
+            return known_in(store).calibration
+
+    @property
+    def size(self) -> int:
+        """How many cases it has so far."""
+        with Store.read(self.file) as store:
+            return store.count()
+
     def rows(self, first: int = 0) -> Iterator[RunRow]:
         """Give the cases from that number on, in order of input, each with what the agent did and its scores."""
+        return self._rows(first, PAGE)
+
+    def _rows(self, first: int, size: int) -> Iterator[RunRow]:
+        """Give the cases from that number on, so many read together at first."""
         with Store.read(self.file) as store:
             early = store.early_stop()
             counted = None if early is None else frozenset(early.cases)
-            last, size = first - 1, FIRST_PAGE
+            last = first - 1
             while cases := store.cases(last, size):
                 done = store.trajectories(cases[0].seq, cases[-1].seq)
                 scores = store.scores(cases[0].seq, cases[-1].seq)
@@ -168,21 +191,25 @@ class RunFile:
 
     def row(self, number: int) -> RunRow:
         """Return the case with that number; one that is not there raises `UsageError`."""
-        found = next(self.rows(number), None) if number >= 0 else None
+        # Who asks for one row should not read many.
+        found = next(self._rows(number, 1), None) if number >= 0 else None
         if found is None:
             raise UsageError(f"{self.file} has no case with the number {number}", code="no-such-row")
         return found
 
     def find(self, id_: str) -> int:
         """Return the number of the first case with that id, as a text; an unknown one raises `UsageError`."""
-        last = -1
+        last, known = -1, list[str]()
         with Store.read(self.file) as store:
             while cases := store.cases(last, PAGE):
                 for case in cases:
                     if str(case.id) == id_:
                         return case.seq
                 last = cases[-1].seq
-        raise UsageError(f"{self.file} has no case {id_!r:.200}", code="no-such-row")
+                # Comparing a name with millions of others would take minutes.
+                if len(known) < MOST_COMPARED:
+                    known += [str(case.id)[:200] for case in cases]
+        raise UsageError(f"{self.file} has no case {id_!r:.200}{closest(id_[:200], known)}", code="no-such-row")
 
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""

@@ -76,8 +76,12 @@ class Tally:
         mean = mean_of(self.moments)
         if mean is not None and self.ends is not None:
             return Mean(mean.value, *self.ends, mean.n, "anytime")
-        if mean is not None and self.clusters is not None and (known := self.clusters.estimate()) is not None:
-            return Mean(mean.value, known.low, known.high, mean.n, "clustered")
+        if mean is not None and self.clusters is not None:
+            # As without clusters, and as in the gate of a check: Wilson's interval for shares, Student's for the rest.
+            is_share = self.moments.binary and self.range is not None
+            known = self.clusters.estimate(method="wilson" if is_share else "t")
+            if known is not None:
+                return Mean(mean.value, known.low, known.high, mean.n, "clustered")
         # Student's interval may exceed what the scorer can give.
         if mean is None or mean.low is None or mean.high is None or self.range is None:
             return mean

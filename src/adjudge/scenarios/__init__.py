@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         outcome_of,
         pass_at_k,
         pass_hat_k,
+        read_scenario_run,
         run_scenario,
         run_scenarios,
     )
@@ -76,6 +77,7 @@ __all__ = [
     "outcome_of",
     "pass_at_k",
     "pass_hat_k",
+    "read_scenario_run",
     "run_scenario",
     "run_scenarios",
     "send_langfuse",
@@ -112,6 +114,7 @@ __getattr__, __dir__ = lazy_names(
             "outcome_of",
             "pass_at_k",
             "pass_hat_k",
+            "read_scenario_run",
             "run_scenario",
             "run_scenarios",
         ),

@@ -14,8 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 from adjudge.errors import RowError, UsageError
 from adjudge.model import decode_json
-from adjudge.runs import RunFile
-from adjudge.scenarios._run import Outcome, outcome_of
+from adjudge.scenarios._run import Outcome, outcome_of, read_scenario_run
 from adjudge.scenarios._summary import WORST_FIRST
 
 SQLITE = b"SQLite format 3\0"
@@ -80,7 +79,7 @@ def load_baseline(file: str | Path) -> Baseline:
     try:
         with Path(file).open("rb") as start:
             if start.read(len(SQLITE)) == SQLITE:
-                return Baseline(str(file), _standings(_results_of(file), file))
+                return Baseline(str(file), _standings(read_scenario_run(file).results, file))
         whole = decode_json(Path(file).read_bytes())
     except OSError as error:
         raise UsageError(f"{file}: {error.strerror or error}", code="cannot-read") from None
@@ -89,15 +88,6 @@ def load_baseline(file: str | Path) -> Baseline:
     if not isinstance(whole, dict) or whole.get("schema") != SCHEMA or not isinstance(whole.get("results"), list):
         raise _not_a_report(file, f"it needs schema {SCHEMA} and results")
     return Baseline(str(file), _standings(whole["results"], file))
-
-
-def _results_of(file: str | Path) -> list[Any]:
-    """Return the results that a run file of a check holds; a row that was not reached is undecided."""
-    results: list[Any] = []
-    for row in RunFile(file).rows():
-        detail = row.scores[0].detail if row.scores else None
-        results.append(detail or {"id": (row.case.row or {}).get("group_id"), "status": "error", "pass": None})
-    return results
 
 
 def _standings(results: Sequence[Any], file: str | Path = "") -> dict[str, ScenarioStanding]:

@@ -133,7 +133,7 @@ def _accounts(result: CheckResult) -> list[Sequence[str]]:
     """Return what was asked and done in the first run of each scenario that did not pass."""
     accounts: dict[str, Sequence[str]] = {}
     # Runs are in the order of their results.
-    for one, row in zip(result.run.results, result.run.rows(), strict=False):
+    for row, one in result.run.pairs():
         if one["id"] in accounts or outcome_of(one) == "passed":
             continue
         account = account_of(row)

@@ -87,7 +87,7 @@ def write_json(result: CheckResult, path: str) -> None:
     page or template takes a part for markup.
     """
     decision, run = result.decision, result.run
-    results = [{**one, **account_of(row)} for one, row in zip(run.results, run.rows(), strict=False)]
+    results = [{**one, **account_of(row)} for row, one in run.pairs()]
     whole = {
         "schema": SCHEMA,
         "verdict": decision.verdict,

@@ -9,11 +9,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import comb
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from adjudge.calling import run_sync
-from adjudge.errors import RunStopped, UsageError
+from adjudge.errors import RowError, RunStopped, UsageError
 from adjudge.judges import quality_judge
+from adjudge.model import Score, Status, decode_json
 from adjudge.runs import (
     CaseRead,
     EarlyStop,
@@ -125,6 +126,10 @@ class ScenarioRun:
         rows = enumerate(RunFile(self.file).rows())
         return (row for number, row in rows if counted is None or number in counted)
 
+    def pairs(self) -> Iterator[tuple[RunRow, dict[str, Any]]]:
+        """Give what happened in each run, with its result."""
+        return zip(self.rows(), self.results, strict=False)
+
     def pass_at(self, k: int) -> Mapping[str, PassEstimate]:
         """Return pass@k of every scenario: the chance that at least one of k tries passes."""
         return self._estimates(pass_at_k, k)
@@ -147,6 +152,68 @@ class ScenarioRun:
                 low, high = formula(n, passes, k), formula(n, passes + undecided, k)
             estimates[name] = PassEstimate(value, low, high, n, undecided)
         return estimates
+
+
+def read_scenario_run(file: str | Path) -> ScenarioRun:
+    """Read the results of a check from its run file, as far as it is; a run that was not reached is an error.
+
+    What an early decision spared is left out. A file that is not the run of a check raises `UsageError`.
+    """
+    run = RunFile(file)
+    if run.plan.names != (NAME,):
+        raise UsageError(f"{file} is not the run of a check", code="bad-option")
+    early = run.early_stop
+    done = ScenarioRun(run.file, (), (), early)
+    return replace(done, results=tuple(_result_of(row) for row in done.rows()))
+
+
+def _result_of(row: RunRow) -> dict[str, Any]:
+    """Return the result of one run; a score that has none, or something else, gets one that says why."""
+    score = row.scores[0] if row.scores else Score.error("not-run: the run ended before this row")
+    kept = score.detail
+    if kept is None and score.notes is not None and "result" in score.notes:
+        # Run files had the result here before scores had a detail.
+        try:
+            kept = decode_json(score.notes["result"])
+        except (RowError, RecursionError):
+            kept = None
+    if _is_result(kept):
+        return dict(kept)
+    case = row.case.row or {}
+    tags = case.get("tags")
+    return {
+        "id": str(case.get("group_id", row.case.id)),
+        "repeat": case.get("repeat"),
+        "tags": [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else [],
+        "status": "error" if score.status == "scored" else score.status,
+        "pass": None,
+        "workflow": {},
+        "quality": None,
+        "average_quality": None,
+        "clarification": None,
+        "scores": {},
+        "reasons": [score.reason or "bad-result: the run file has no result for it"],
+        "warnings": [],
+        "requested_not_executed": [],
+        "response": None,
+        "trace_id": None,
+        "seconds": None,
+    }
+
+
+def _is_result(kept: Any) -> bool:
+    """Return whether this is a result as `adjudge check` keeps it; a run file may come from a stranger."""
+    if not isinstance(kept, dict) or not isinstance(kept.get("id"), str) or kept.get("status") not in get_args(Status):
+        return False
+    texts = [kept.get(name) for name in ("reasons", "warnings", "tags")]
+    if not all(isinstance(one, list) and all(isinstance(text, str) for text in one) for one in texts):
+        return False
+    scores = kept.get("scores")
+    if not isinstance(scores, dict) or not all(isinstance(one, dict) for one in scores.values()):
+        return False
+    numbers = [kept.get("average_quality"), *(one.get("value") for one in scores.values())]
+    is_numeric = all(isinstance(one, int | float | None) for one in numbers)
+    return is_numeric and "quality" in kept and isinstance(kept.get("pass", ""), bool | None)
 
 
 def run_scenario(

@@ -4,6 +4,7 @@
     paired_difference(scores, others, conversations)   how much better one run is than another
     Clusters()                                         the same, of values that come in shards
     agreement(labels, verdicts, questions)             how far a judge agrees with people
+    stratified_mean(strata)                            what all rows would give, from some that were drawn
 
 `docs/statistics.md` has every formula with its reference and a worked number.
 """
@@ -25,6 +26,14 @@ from adjudge.statistics._mean import Mean, Method, Moments, mean_of
 from adjudge.statistics._power import Design, minimum_detectable_effect, power, sample_size
 from adjudge.statistics._quantiles import normal_cdf, normal_quantile, t_cdf, t_quantile
 from adjudge.statistics._repeats import fixed_cases_difference, fixed_cases_mean, further_repeats, permutation_p
+from adjudge.statistics._sampling import (
+    DrawnPairs,
+    Stratum,
+    corrected_mean,
+    labels_to_halve,
+    sampled_agreement,
+    stratified_mean,
+)
 from adjudge.statistics._sequential import Side, ThresholdTest
 from adjudge.statistics._skewed import SkewedMean
 
@@ -36,6 +45,7 @@ __all__ = [
     "Clusters",
     "Correction",
     "Design",
+    "DrawnPairs",
     "Estimate",
     "Interval",
     "McNemar",
@@ -46,10 +56,12 @@ __all__ = [
     "Reliability",
     "Side",
     "SkewedMean",
+    "Stratum",
     "ThresholdTest",
     "agreement",
     "benjamini_hochberg",
     "bootstrap_mean",
+    "corrected_mean",
     "estimate_mean",
     "fitting_correction",
     "fixed_cases_difference",
@@ -57,6 +69,7 @@ __all__ = [
     "further_repeats",
     "holm",
     "krippendorff_alpha",
+    "labels_to_halve",
     "mcnemar",
     "mean_of",
     "minimum_detectable_effect",
@@ -69,6 +82,8 @@ __all__ = [
     "reliability",
     "rogan_gladen",
     "sample_size",
+    "sampled_agreement",
+    "stratified_mean",
     "t_cdf",
     "t_quantile",
 ]

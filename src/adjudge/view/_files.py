@@ -1,0 +1,214 @@
+"""Files that are not runs, as rows: scores of `adjudge score`, logs of Inspect, results of other tools.
+
+What `adjudge compare` can read can be looked at: its readers give the numbers. Where a file also says what was asked
+and answered, as scored rows and logs of Inspect do, that is shown beside them.
+"""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from adjudge.comparison import MetricValues, Results, read_results
+from adjudge.datasets import read_rows
+from adjudge.errors import AdjudgeError, TrajectoryError
+from adjudge.model import Score, Trajectory, decode_json
+from adjudge.runs import RowReply
+from adjudge.traces import load_messages, unpack_entries
+from adjudge.view._sources import About, ViewRow, stamp_of
+
+ZIP = b"PK\x03\x04"
+SCORE_LINE = frozenset({"id", "scorer", "value", "status"})
+VERDICT_LINE = frozenset({"id", "verdict", "judge", "status"})
+LARGEST_LOG = 1 << 29  # bytes of a log in JSON, which is read whole
+NO_SCORE = "no-score: the file has none for this row"
+
+
+class FileSource:
+    """A file of results; its rows are kept in the index."""
+
+    is_kept = True
+    in_order = True
+    is_running = False
+    total = None
+    spent = None
+    calibration = None
+
+    def __init__(self, path: Path, start: bytes) -> None:
+        self.path = path
+        first = _first_object(start)
+        self._is_scores = first.keys() >= SCORE_LINE or first.keys() >= VERDICT_LINE
+        is_log = start.startswith(ZIP) or {"eval", "samples"} <= first.keys() or b'"samples":' in start[:4096]
+        self._is_log = is_log and not self._is_scores
+        # Reading it now shows at once whether it can be looked at.
+        names = list(self._metrics)
+        ranges = tuple(self._metrics[name].range for name in names)
+        kind = "log of Inspect" if self._is_log else "scores" if self._is_scores else "results"
+        self.about = About(path.name, kind, scorers=tuple(names), ranges=ranges)
+
+    @property
+    def stamp(self) -> str:
+        """The time and size of the file."""
+        return stamp_of(self.path)
+
+    @cached_property
+    def _results(self) -> Results:
+        return read_results(self.path)
+
+    @property
+    def _metrics(self) -> dict[str, MetricValues]:
+        return {name: one for name, one in self._results.metrics.items() if one.is_gated}
+
+    def rows(self, first: int) -> Iterator[ViewRow]:
+        """Give the rows; the index asks for them from the first one on."""
+        del first
+        if self._is_scores:
+            yield from self._scored_rows()
+        elif self._is_log:
+            yield from self._samples()
+        else:
+            yield from self._plain_rows()
+        del self._results  # the index has it all now
+
+    def row(self, number: int) -> ViewRow:
+        """Return one row, which the index has."""
+        return next(row for row in self.rows(0) if row.number == number)
+
+    def replies(self, number: int) -> tuple[RowReply, ...]:
+        """Return nothing: only runs keep what models were asked."""
+        del number
+        return ()
+
+    def _scored_rows(self) -> Iterator[ViewRow]:
+        """Give the rows of a file of ours: consecutive lines with one id, each by another scorer, are one row."""
+        names = self.about.scorers
+        missing = Score.unscored(NO_SCORE)
+        number, id_, scores = 0, None, dict[str, Score]()
+        for _, line, _ in read_rows(str(self.path), "jsonl"):
+            if line is None:
+                continue
+            name, score = _score_of(line)
+            if scores and (line.get("id") != id_ or name in scores):
+                yield ViewRow(number, str(id_), scores={one: scores.get(one, missing) for one in names})
+                number, scores = number + 1, {}
+            id_ = line.get("id")
+            scores[name] = score
+        if scores:
+            yield ViewRow(number, str(id_), scores={one: scores.get(one, missing) for one in names})
+
+    def _plain_rows(self) -> Iterator[ViewRow]:
+        """Give the rows of any other file: a row for every case and repeat."""
+        metrics = self._metrics
+        cases = dict.fromkeys(case for one in metrics.values() for case in one.values)
+        number = 0
+        for case in cases:
+            facts = self._results.cases.get(case)
+            columns: dict[str, Any] = {}
+            if facts is not None:
+                columns = {"tags": list(facts.tags), **({"group_id": facts.cluster} if facts.cluster else {})}
+            for repeat in range(max(len(one.values.get(case, ())) for one in metrics.values())):
+                scores = {name: _repeat_of(one, case, repeat) for name, one in metrics.items()}
+                yield ViewRow(number, case, columns, scores=scores)
+                number += 1
+
+    def _samples(self) -> Iterator[ViewRow]:
+        """Give the samples of a log of Inspect, with what was said."""
+        seen: dict[str, int] = {}
+        metrics = self._metrics
+        samples = sorted(self._read_samples(), key=lambda one: one.get("epoch") or 1)
+        for number, sample in enumerate(samples):
+            case = str(sample.get("id"))
+            repeat = seen[case] = seen.get(case, -1) + 1
+            known = sample.get("scores")
+            explained = known if isinstance(known, Mapping) else {}
+            scores = {}
+            for name, one in metrics.items():
+                why = explained.get(name.partition(".")[0])
+                reason = why.get("explanation") if isinstance(why, Mapping) else None
+                scores[name] = _repeat_of(one, case, repeat, str(reason) if reason else None)
+            error = sample.get("error")
+            fault = error.get("message") if isinstance(error, Mapping) else None
+            columns: dict[str, Any] = {"question": _said(sample.get("input")), "references": sample.get("target")}
+            if isinstance(sample.get("metadata"), Mapping):
+                columns |= {f"metadata.{name}": value for name, value in sample["metadata"].items()}
+            if len(samples) > len({str(one.get("id")) for one in samples}):
+                columns["group_id"] = case
+            label = case if repeat == 0 else f"{case}#{repeat + 1}"
+            seconds = sample.get("working_time")
+            yield ViewRow(
+                number,
+                label,
+                columns,
+                _trajectory(sample),
+                float(seconds) if isinstance(seconds, int | float) else None,
+                None if fault is None else str(fault),
+                scores,
+            )
+
+    def _read_samples(self) -> Iterator[Mapping[str, Any]]:
+        content = self.path.read_bytes() if self.path.stat().st_size <= LARGEST_LOG else b""
+        if content.startswith(ZIP):
+            found: Iterator[Any] = (
+                decode_json(entry) for name, entry in unpack_entries(content) if name.startswith("samples/")
+            )
+        else:
+            log = decode_json(content)
+            found = iter((log.get("samples") if isinstance(log, dict) else None) or ())
+        return (one for one in found if isinstance(one, dict))
+
+
+def _first_object(start: bytes) -> Mapping[str, Any]:
+    """Return the object on the first line of JSON lines, or nothing."""
+    try:
+        found = decode_json(start.lstrip(b"\xef\xbb\xbf \r\n").split(b"\n", 1)[0])
+    except (AdjudgeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _score_of(line: Mapping[str, Any]) -> tuple[str, Score]:
+    """Return the score on a line, and its name."""
+    name = str(line.get("scorer") or line.get("judge") or "score")
+    value, reason = line.get("value"), line.get("reason")
+    if value is None and line.get("verdict") in ("CORRECT", "WRONG"):
+        value = float(line["verdict"] == "CORRECT")
+    given = line.get("parts")
+    parts = (
+        {str(key): one for key, one in given.items() if isinstance(one, int | float)} if isinstance(given, dict) else {}
+    )
+    words = reason if isinstance(reason, str) and reason else None
+    try:
+        if line.get("status") == "scored" and isinstance(value, int | float):
+            return name, Score.scored(float(value), reason=words, parts=parts)
+    except ValueError:
+        words = "bad-score: the number in the file is not finite"
+    if line.get("status") == "error":
+        return name, Score.error(words or "error")
+    return name, Score.unscored(words or NO_SCORE)
+
+
+def _repeat_of(metric: MetricValues, case: str, repeat: int, reason: str | None = None) -> Score:
+    values = metric.values.get(case, ())
+    value = values[repeat] if repeat < len(values) else None
+    return Score.unscored(reason or NO_SCORE) if value is None else Score.scored(value, reason=reason)
+
+
+def _said(given: Any) -> Any:
+    """Return a question, which may be a list of messages, as a text."""
+    if not isinstance(given, list):
+        return given
+    texts = (one.get("content") for one in given if isinstance(one, Mapping) and one.get("role") != "system")
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _trajectory(sample: Mapping[str, Any]) -> Trajectory | None:
+    """Return what the model did; what cannot be read as messages is left out."""
+    messages, output = sample.get("messages"), sample.get("output")
+    answer = output.get("completion") if isinstance(output, Mapping) else None
+    try:
+        found = load_messages(messages) if isinstance(messages, list) and messages else None
+    except (TrajectoryError, AdjudgeError):
+        found = None
+    if found is None:
+        return Trajectory(final_response=answer) if isinstance(answer, str) else None
+    return found

@@ -1,0 +1,331 @@
+"""The index of one file: what is searched, filtered and summed up, kept in the cache folder.
+
+    index = RowIndex(open_source(path))
+    index.refresh()                     reads the rows that are new
+    index.page(Query(words="Paris"))    -> the numbers of fifty rows, and where the next fifty begin
+
+Made when the file is first looked at, and brought up to date as a run goes on. The file itself is never written. An
+index can always be made again: one that does not fit its file, or an older release, is thrown away.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+
+from adjudge.errors import RunError
+from adjudge.files import cache_folder, connect
+from adjudge.model import Score, from_json, to_json
+from adjudge.view._figures import RunFigures, figures_of
+from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbours
+from adjudge.view._sources import ViewRow, ViewSource, key_of
+from adjudge.view._text import searchable_text
+
+VERSION = 1
+STATUSES = ("scored", "unscored", "error")
+BATCH = 500  # rows written together
+GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
+SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE rows (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL, cluster TEXT, is_repeat INTEGER NOT NULL, seconds REAL,
+    tokens INTEGER, cost REAL);
+CREATE INDEX rows_by_id ON rows (id);
+CREATE INDEX rows_by_seconds ON rows (seconds);
+CREATE INDEX rows_by_cluster ON rows (cluster) WHERE cluster IS NOT NULL;
+CREATE TABLE scores (
+    scorer INTEGER, number INTEGER, status INTEGER NOT NULL, value REAL, reason TEXT, PRIMARY KEY (scorer, number)
+) WITHOUT ROWID;
+CREATE INDEX scores_by_status ON scores (scorer, status, number);
+CREATE INDEX scores_by_value ON scores (scorer, value, number);
+CREATE INDEX scores_by_reason ON scores (scorer, reason, number) WHERE reason IS NOT NULL;
+CREATE TABLE marks (name TEXT, number INTEGER, PRIMARY KEY (name, number)) WITHOUT ROWID;
+CREATE TABLE bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
+CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
+"""
+"""`marks` are tags (`tag:short`) and what was noticed (`disagree`, `flaky`); `bodies` are rows that are kept."""
+
+
+class RowIndex:
+    """The index of a source; any thread may use it."""
+
+    def __init__(self, source: ViewSource, folder: Path | None = None) -> None:
+        self.source = source
+        self._path = (folder or cache_folder() / "views") / f"{key_of(source.path)}.sqlite"
+        self._lock = threading.RLock()
+        self._connection = self._open()
+        self.read = 0  # rows that the refresh which is under way has read
+        self._figures: RunFigures | None = None
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._connection.close()
+
+    def refresh(self, watch: Callable[[], object] | None = None) -> bool:
+        """Read the rows that are new, and return whether there were any; `watch` is called now and then."""
+        with self._lock:
+            stamp = self.source.stamp
+            known = self._meta("stamp")
+            if known == stamp:
+                return False
+            # Rows of a file that was read to its end do not change, unless somebody began it anew or retried some.
+            if known and (self.source.is_kept or self._meta("complete") == "yes"):
+                self._clear()
+            is_running = self.source.is_running
+            added = self._add_rows(watch)
+            total = self.source.total
+            # Rows that the writer still holds back may follow.
+            is_complete = total is not None and not is_running and self._count() >= total
+            self._set(stamp=stamp, complete="yes" if is_complete else "no")
+            if added:
+                self._figures = None
+            return bool(added)
+
+    @property
+    def size(self) -> int:
+        """How many rows have outcomes."""
+        with self._lock:
+            return self._count()
+
+    @property
+    def progress(self) -> tuple[int, int | None]:
+        """How many rows have been read, and of how many."""
+        return self.read, self.source.total
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the file has not been read yet."""
+        return self._meta("stamp") is None
+
+    def figures(self) -> RunFigures:
+        """Return what all rows amount to."""
+        with self._lock:
+            if self._figures is None:
+                self._figures = replace(figures_of(self._connection, self.source.about), spent=self.source.spent)
+            return self._figures
+
+    def page(self, query: Query) -> RowPage:
+        """Return the numbers of the rows that a query finds, a page of them."""
+        with self._lock:
+            return find_page(self._connection, query)
+
+    def count(self, query: Query) -> tuple[int, bool]:
+        """Return how many rows a query finds, and whether there are more than were counted."""
+        with self._lock:
+            return count_of(self._connection, query, self._count())
+
+    def neighbours(self, query: Query, number: int) -> tuple[int | None, int | None]:
+        """Return the rows before and after one, among those that a query finds."""
+        with self._lock:
+            return neighbours(self._connection, query, number)
+
+    def row(self, number: int) -> ViewRow:
+        """Return one row."""
+        if not self.source.is_kept:
+            return self.source.row(number)
+        with self._lock:
+            found = self._connection.execute("SELECT body FROM bodies WHERE number = ?", (number,)).fetchone()
+        if found is None:
+            raise RunError(f"{self.source.path} has no row {number}", code="no-such-row")
+        return from_json(ViewRow, found[0])
+
+    def number_of(self, id_: str) -> int | None:
+        """Return the number of the first row with that id."""
+        with self._lock:
+            found = self._connection.execute("SELECT min(number) FROM rows WHERE id = ?", (id_,)).fetchone()
+        return None if found is None else found[0]
+
+    def cluster(self, name: str, most: int) -> list[int]:
+        """Return the numbers of the rows that belong together, in order."""
+        with self._lock:
+            found = self._connection.execute(
+                "SELECT number FROM rows WHERE cluster = ? ORDER BY number LIMIT ?", (_storable(name), most)
+            )
+            return [row[0] for row in found]
+
+    def groups(self, most: int) -> list[tuple[str, int, int, float | None]]:
+        """Return the rows that are repeats: what they repeat, their number, status and value of the first scorer."""
+        with self._lock:
+            return self._connection.execute(
+                """SELECT cluster, number, status, value FROM rows JOIN scores USING (number)
+                   WHERE is_repeat AND scorer = 0 ORDER BY number LIMIT ?""",
+                (most,),
+            ).fetchall()
+
+    def is_stale(self, row: ViewRow) -> bool:
+        """Return whether the index knows other outcomes of a row than its file, as after a retry."""
+        scores = list((row.scores or {}).values())
+        # By scorer, because that is how they are found: a search by number alone goes through all of them.
+        with self._lock:
+            for at in range(len(self.source.about.scorers)):
+                known = self._connection.execute(
+                    "SELECT status FROM scores WHERE scorer = ? AND number = ?", (at, row.number)
+                ).fetchone()
+                status = None if at >= len(scores) else STATUSES.index(scores[at].status)
+                if (None if known is None else known[0]) != status:
+                    return True
+        return False
+
+    def rebuild(self) -> None:
+        """Forget everything; the next refresh reads the whole file again."""
+        with self._lock:
+            self._clear()
+
+    def values(self, scorer: int) -> Iterator[tuple[int, float]]:
+        """Give the number of every row that has a value of a scorer, and the value, in order."""
+        last = -1
+        while True:
+            with self._lock:
+                found = self._connection.execute(
+                    "SELECT number, value FROM scores WHERE scorer = ? AND number > ? AND value IS NOT NULL"
+                    " ORDER BY number LIMIT 10000",
+                    (scorer, last),
+                ).fetchall()
+            if not found:
+                return
+            yield from found
+            last = found[-1][0]
+
+    def _add_rows(self, watch: Callable[[], object] | None) -> int:
+        """Read the rows from the first one that had no scores on, and write those that have some now."""
+        first = int(self._meta("mark") or 0)
+        known = {row[0] for row in self._connection.execute("SELECT number FROM rows WHERE number >= ?", (first,))}
+        mark: int | None = None
+        last = first - 1
+        added = self.read = 0
+        rows = self._done_rows(first)
+        while batch := list(islice(rows, BATCH)):
+            self._connection.execute("BEGIN")
+            for row in batch:
+                last, self.read = row.number, self.read + 1
+                if row.scores is None:
+                    mark = row.number if mark is None else mark
+                elif row.number not in known:
+                    self._add(row)
+                    added += 1
+            self._connection.execute("COMMIT")
+            if watch is not None:
+                watch()
+        self._set(mark=str(last + 1 if mark is None else mark))
+        if added:
+            self._mark_flaky()
+        return added
+
+    def _done_rows(self, first: int) -> Iterator[ViewRow]:
+        """Give rows until so many without scores follow one another that there will not be others."""
+        missing = 0
+        for row in self.source.rows(first):
+            missing = 0 if row.scores is not None else missing + 1
+            if missing > GAP and self.source.in_order:
+                return
+            yield row
+
+    def _add(self, row: ViewRow) -> None:
+        """Write one row."""
+        record = row.trajectory
+        tokens = cost = None
+        if record is not None:
+            tokens = (record.prompt_tokens or 0) + (record.completion_tokens or 0) or None
+            cost = record.cost
+        execute = self._connection.execute
+        values = (row.number, _storable(row.id), _storable(row.cluster), row.is_repeat, row.seconds, tokens, cost)
+        execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+        scores = list((row.scores or {}).values())
+        for at, score in enumerate(scores):
+            reason = None if score.status == "scored" else (score.reason or "").partition(":")[0][:80]
+            status = STATUSES.index(score.status)
+            execute(
+                "INSERT INTO scores VALUES (?, ?, ?, ?, ?)", (at, row.number, status, score.value, _storable(reason))
+            )
+        marks = [f"tag:{tag}" for tag in tags_of(row)]
+        if _disagree(scores, self.source.about.judged):
+            marks.append("disagree")
+        for mark in dict.fromkeys(marks):
+            execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (_storable(mark), row.number))
+        execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (row.number, _storable(searchable_text(row))))
+        if self.source.is_kept:
+            execute("INSERT INTO bodies VALUES (?, ?)", (row.number, to_json(row)))
+
+    def _mark_flaky(self) -> None:
+        """Mark the repeats of a case whose outcomes differ; turns of a conversation are different questions."""
+        self._connection.execute(
+            """INSERT OR IGNORE INTO marks SELECT 'flaky', number FROM rows WHERE cluster IN (
+                 SELECT cluster FROM rows JOIN scores USING (number)
+                 WHERE is_repeat AND scorer = 0 AND value IS NOT NULL
+                 GROUP BY cluster HAVING min(value) < max(value))"""
+        )
+
+    def _count(self) -> int:
+        return int(self._connection.execute("SELECT count(*) FROM rows").fetchone()[0])
+
+    def _meta(self, name: str) -> str | None:
+        found = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def _set(self, **values: str) -> None:
+        for name, value in values.items():
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
+
+    def _clear(self) -> None:
+        self._connection.close()
+        self._remove()
+        self._connection = self._open()
+        self._figures = None
+
+    def _remove(self) -> None:
+        for end in ("", "-wal", "-shm", "-journal"):
+            with suppress(FileNotFoundError):
+                Path(f"{self._path}{end}").unlink()
+
+    def _open(self) -> sqlite3.Connection:
+        """Open the index, a new one where there is none of this release."""
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for is_second in (False, True):
+            connection = connect(self._path)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA synchronous = OFF")  # an index that a crash damages is made again
+                version = connection.execute("PRAGMA user_version").fetchone()[0]
+                if version == VERSION:
+                    return connection
+                if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                    connection.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+                    return connection
+            except sqlite3.DatabaseError:
+                if is_second:
+                    raise
+            connection.close()
+            self._remove()
+        raise RunError(f"{self._path}: the index cannot be made", code="cannot-write")
+
+
+def tags_of(row: ViewRow) -> list[str]:
+    """Return the tags of a row: those it has as a list, and the values of columns that name a kind."""
+    tags = row.columns.get("tags")
+    found = [str(tag) for tag in tags[:50]] if isinstance(tags, list | tuple) else []
+    for name in ("tag", "topic", "domain", "category", "split", "group"):
+        value = row.columns.get(name)
+        if isinstance(value, str | int | bool) and value != "":
+            found.append(f"{name}={value}")
+    return [tag[:80] for tag in found]
+
+
+def _disagree(scores: list[Score], judged: int | None) -> bool:
+    """Return whether the judge and some other scorer put a response on different sides of one half."""
+    verdict = scores[judged].value if judged is not None and judged < len(scores) else None
+    if verdict is None:
+        return False
+    is_right = verdict >= 0.5
+    others = [one.value for at, one in enumerate(scores) if at != judged and one.value is not None]
+    return any((value >= 0.5) != is_right for value in others)
+
+
+def _storable(text: str | None) -> str | None:
+    """Return text that SQLite can hold: half a character is replaced."""
+    return None if text is None else text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

@@ -1,0 +1,265 @@
+"""What the pages show."""
+
+import json
+import re
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adjudge
+from adjudge.runs import RunConfig, open_run
+from adjudge.view import ViewServer
+from cli.command import adjudge as command
+from support import ROOT
+from view.looking import QUICK, Visitor, key, make_run, noted, rows_of
+
+GOLDEN = ROOT / "tests" / "golden"
+
+
+def travel(case: Any) -> dict[str, Any]:
+    """Answer with a tool."""
+    call = {"id": "c1", "type": "function", "function": {"name": "search", "arguments": '{"query": "capital"}'}}
+    return {
+        "messages": [
+            {"role": "user", "content": case.question},
+            {"role": "assistant", "content": "Let me see.", "tool_calls": [call]},
+            {"role": "tool", "tool_call_id": "c1", "content": "Paris is a city."},
+            {"role": "assistant", "content": "Paris"},
+        ]
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a folder of runs and other files."""
+    folder = tmp_path_factory.mktemp("pages")
+    make_run(folder / "new.run", rows_of(130))
+    make_run(folder / "base.run", rows_of(130, skill=2))
+    rows = [{key: value for key, value in row.items() if key != "final_response"} for row in rows_of(3)]
+    adjudge.evaluate(rows, agent=travel, scorers=[noted], run=folder / "agent.run", config=QUICK)
+    for name in ("scenarios.run", "stopped.run"):
+        shutil.copy(GOLDEN / "runs" / name, folder)
+    shutil.copy(GOLDEN / "inspect" / "small.eval", folder)
+    (folder / "data.jsonl").write_text('{"id": 1, "question": "not a result"}\n')
+    (folder / "scores.jsonl").write_text(
+        '{"id": "q1", "scorer": "f1", "value": 0.25, "status": "scored", "reason": null, "parts": {"em": 0.0}}\n'
+        '{"id": "q2", "scorer": "f1", "value": null, "status": "error", "reason": "died: no answer", "parts": {}}\n'
+    )
+    (folder / "broken.run").write_bytes(b"SQLite format 3\0 and nothing else")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def visitor(folder: Path) -> Iterator[Visitor]:
+    """Somebody who looks at the folder."""
+    with ViewServer([folder], cache=folder / "cache") as server:
+        yield Visitor(server)
+
+
+def test_the_list_shows_what_can_be_looked_at(visitor: Visitor, folder: Path) -> None:
+    """Runs, scores and logs are listed with their figures; what is damaged says so; data is left out."""
+    page = visitor.page("/")
+    for name in ("new.run", "base.run", "agent.run", "scenarios.run", "small.eval", "scores.jsonl"):
+        assert page.links(f"/runs/{key(folder / name)}"), name
+    assert "broken.run" in page.text
+    assert not page.links(key(folder / "broken.run"))
+    assert "data.jsonl" not in page.text
+    assert re.search(r"new\.run .* 0\.6615", page.text)  # 86 of 130
+
+
+def test_two_that_are_chosen_are_compared(visitor: Visitor, folder: Path) -> None:
+    """The newer of two chosen runs is held against the older one."""
+    base, new = key(folder / "base.run"), key(folder / "new.run")
+    found = visitor.get(f"/?list=1&run={new}&run={base}")
+    assert (found.status, found.headers["location"]) == (303, f"/compare?base={base}&new={new}")
+    page = visitor.page(f"/compare?base={base}&new={new}&by=tags")
+    assert "better" in page.text
+    assert "tag=odd" in page.text
+    assert page.links("/compare/row?")
+    both = visitor.page(f"/compare/row?base={base}&new={new}&id=q2")
+    assert ("del", {}) in both.elements
+    assert ("ins", {}) in both.elements
+
+
+def test_a_run_has_its_figures_and_rows(visitor: Visitor, folder: Path) -> None:
+    """A mean never comes without its interval and the three counts; the table has one page of rows."""
+    page = visitor.page(f"/runs/{key(folder / 'new.run')}")
+    assert re.search(r"0\.6615 0\.57\d\d \.\. 0\.73\d\d ", page.text)
+    assert "130 scored 0 unscored 0 error" in page.text
+    assert len(page.links("/rows/")) == 50
+    assert "even 65" in page.text
+
+
+def test_pages_have_every_row_once(visitor: Visitor, folder: Path) -> None:
+    """Going on from page to page comes to every row once, in any order."""
+    for sort in ("number", "-value", "seconds"):
+        path, seen = f"/runs/{key(folder / 'agent.run' if sort == 'seconds' else folder / 'new.run')}?sort={sort}", []
+        while path:
+            page = visitor.page(path)
+            seen += [link.partition("/rows/")[2].partition("?")[0] for link in page.links("/rows/")]
+            following = (one.get("href") or "" for one in page.all("a") if one.get("rel") == "next")
+            path = next(following, "").partition("#")[0]
+        assert sorted(map(int, seen)) == list(range(3 if sort == "seconds" else 130))
+
+
+def test_a_row_shows_all_of_it(visitor: Visitor, folder: Path) -> None:
+    """A row has its question, its conversation with folded calls, its scores with parts and reasons."""
+    page = visitor.page(f"/runs/{key(folder / 'agent.run')}/rows/1")
+    shown = (
+        "Capital of country 1?",
+        "search",
+        '"query": "capital"',
+        "Paris is a city.",
+        "note 1",
+        "Call of the agent",
+    )
+    for words in shown:
+        assert words in page.text, words
+    assert all("open" not in one for one in page.all("details"))
+
+
+def test_next_and_previous_stay_within_the_filter(visitor: Visitor, folder: Path) -> None:
+    """From a row that a filter found, the next one is the next that it finds."""
+    page = visitor.page(f"/runs/{key(folder / 'new.run')}/rows/3?scorer=1&verdict=wrong&tag=odd")
+    links = {one.get("rel"): one.get("href") or "" for one in page.all("a")}
+    assert "/rows/9?" in links["next"]
+    assert "prev" not in links
+
+
+def test_prompt_reply_and_attempts_are_shown(visitor: Visitor, folder: Path) -> None:
+    """What a judge was asked, and what came back as it came, is on the page of the row."""
+    page = visitor.page(f"/runs/{key(folder / 'stopped.run')}/rows/0")
+    assert "You grade answers to questions." in page.text
+    assert "The reply as it came" in page.text
+
+
+def test_a_scenario_shows_expected_against_called(visitor: Visitor, folder: Path) -> None:
+    """The page of a scenario's repeat has the expectation, the calls in order and the other repeats."""
+    page = visitor.page(f"/runs/{key(folder / 'scenarios.run')}/rows/0")
+    assert "expected called tool search search any order" in page.text
+    assert page.links("/rows/1")
+    table = visitor.page(f"/runs/{key(folder / 'scenarios.run')}").text
+    assert "Scenarios scenario passed repeats" in table
+    assert "capital 2 of 2 passed passed" in table
+
+
+def test_a_conversation_shows_where_it_is_given_up(tmp_path: Path) -> None:
+    """Of a conversation all turns are shown, and after two that are not correct the others count as misses."""
+    answers = ["Paris", "Lyon", "I don't know", "Paris"]
+    turns = [
+        {
+            "session_id": "s",
+            "interaction_id": f"s{at}",
+            "turn_idx": at,
+            "is_ego": True,
+            "domain": 1,
+            "query": f"Question {at}?",
+            "ground_truth": "Paris",
+            "agent_response": answer,
+            "image_quality": 0,
+            "query_category": 0,
+            "dynamism": 0,
+            "total_turn_count": 4,
+            "interaction_id_history": [],
+        }
+        for at, answer in enumerate(answers)
+    ]
+    (tmp_path / "turns.jsonl").write_text("".join(f"{json.dumps(turn)}\n" for turn in turns))
+    call = ("crag", "evaluate", "turns.jsonl", "--judge", "local:0", "--out", "out")
+    assert command(*call, cwd=tmp_path).returncode == 0
+    run = tmp_path / "out" / "evaluate.run"
+    with ViewServer([run], cache=tmp_path / "cache") as server:
+        text = Visitor(server).page(f"/runs/{key(run)}/rows/1").text
+    assert "correct Question 0? wrong Question 1? missing Question 2? Two turns in a row were not correct" in text
+    assert "correct Question 3? counts as a miss" in text
+
+
+def test_a_page_follows_a_run(tmp_path: Path) -> None:
+    """While a run goes on, its page has the rows that are done, and says when there are more."""
+    go_on = threading.Event()
+
+    def slow(case: Any) -> str:
+        if case.id == "q2":
+            assert go_on.wait(60)
+        return "Paris"
+
+    rows = [{key: value for key, value in row.items() if key != "final_response"} for row in rows_of(4)]
+    run = tmp_path / "slow.run"
+    config = RunConfig(cache="off", workers=1)
+    more = {"agent": slow, "scorers": [noted], "run": run, "config": config}
+    work = threading.Thread(target=adjudge.evaluate, args=(rows,), kwargs=more)
+    work.start()
+    try:
+        until(lambda: run.exists() and run.stat().st_size > 0 and open_run(run).counts["scored"] == 2)
+        with ViewServer([run], cache=tmp_path / "cache") as server:
+            visitor, path = Visitor(server), f"/runs/{key(run)}"
+            page = visitor.page(path)
+            assert "running" in page.text
+            assert any(one.get("data-follow") == f"{path}/version" for one in page.all("div"))
+            before = visitor.get(f"{path}/version").text
+            go_on.set()
+            until(lambda: visitor.get(f"{path}/version").text.startswith("4 at rest"))
+            assert before.startswith("2 running")
+            after = visitor.page(path)
+            assert len(after.links("/rows/")) == 4
+            assert "running" not in after.text
+    finally:
+        go_on.set()
+        work.join()
+
+
+def until(is_so: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    ends = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < ends
+        time.sleep(0.05)
+
+
+def test_a_calibration_is_shown_and_corrects_a_score(tmp_path: Path) -> None:
+    """A calibration has its confusion and its reliability; a run that was given it shows the corrected score."""
+    rows = [
+        {"id": at, "question": f"What is {at}?", "reference": str(at), "response": f"It is {at + (at % 3 == 0)}."}
+        for at in range(1, 40)
+    ]
+    labels = [{**row, "label": int(at % 3 != 2 or at == 5)} for at, row in enumerate(rows)]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    (tmp_path / "labels.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in labels))
+    measured = command("judge", "calibrate", "labels.jsonl", "--judge", "local:0", "--run", "c.run", cwd=tmp_path)
+    assert measured.returncode == 0, measured.stderr
+    file = tmp_path / "calibration" / "local-0.json"
+    call = ("judge", "run", "rows.jsonl", "--judge", "local:0", "--calibration", str(file), "--run", "a.run")
+    done = command(*call, cwd=tmp_path)
+    said = re.search(r"corrected ([-.0-9]+) ", done.stdout.decode())
+    assert said is not None
+    with ViewServer([tmp_path / "a.run", file.parent], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        page = visitor.page(f"/runs/{key(tmp_path / 'a.run')}")
+        shown = re.search(r"by the judge's error rates ([-.0-9]+) ", page.text)
+        assert shown is not None
+        assert abs(float(shown[1]) - float(said[1])) < 0.001
+        assert visitor.page("/?list=1").links("/calibrations/")
+        text = visitor.page(f"/calibrations/{key(file)}").text
+        assert "called right called wrong" in text
+        assert "expected calibration error" in text
+
+
+def test_a_log_and_scores_have_rows_too(visitor: Visitor, folder: Path) -> None:
+    """Samples of a log show what was said, lines of scores their reason."""
+    assert len(visitor.page(f"/runs/{key(folder / 'small.eval')}").links("/rows/")) == 2
+    assert visitor.page(f"/runs/{key(folder / 'small.eval')}/rows/0").all("section")
+    assert "died: no answer" in visitor.page(f"/runs/{key(folder / 'scores.jsonl')}/rows/1").text
+
+
+def test_what_is_not_there_says_so(visitor: Visitor, folder: Path) -> None:
+    """Unknown runs and rows, and senseless filters, are pages that say so, or nothing at all."""
+    name = key(folder / "new.run")
+    for path in ("/runs/none", f"/runs/{name}/rows/999999", f"/compare?base={name}", "/compare/row?id=1"):
+        assert visitor.get(path).status == 404, path
+    senseless = "scorer=99&status=x&verdict=y&low=nan&high=1e999&sort=z&after=q_9999999999999999&mark=m"
+    assert visitor.get(f"/runs/{name}?{senseless}").status == 200

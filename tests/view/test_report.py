@@ -1,0 +1,54 @@
+"""A report is one small file, the failures first."""
+
+from pathlib import Path
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.view import write_report
+from cli.command import adjudge as command
+from view.looking import Page, make_run, rows_of
+
+
+def test_a_thousand_rows_stay_small(tmp_path: Path) -> None:
+    """A report of 1,000 rows with long texts has at most 1.5 MB, and says what it leaves out."""
+    rows = [{**row, "question": row["question"] + " & why?" * 300} for row in rows_of(1_000)]
+    write_report(make_run(tmp_path / "a.run", rows), out=tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert 200_000 < len(text.encode()) <= 1_500_000
+    page = Page(text)
+    shown = len(page.all("section")) + len(page.all("tr"))
+    assert shown > 300
+    assert "more rows are in the run, and not in this file" in page.text
+
+
+def test_failures_come_first(tmp_path: Path) -> None:
+    """Rows that are wrong stand before those that are right, with question, reference and response."""
+    write_report(make_run(tmp_path / "a.run", rows_of(9)), out=tmp_path / "a.html")
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert text.index("Rows that are not right") < text.index("q3") < text.index("Other rows") < text.index("q1 ")
+    assert "Response It is Lyon" in text
+    assert "0 more rows" not in text
+
+
+def test_two_runs_show_what_changed(tmp_path: Path) -> None:
+    """The report of two runs has the table of a comparison, the flips first, with the words that differ."""
+    base = make_run(tmp_path / "base.run", rows_of(30, skill=2))
+    new = make_run(tmp_path / "new.run", rows_of(30))
+    write_report(base, new, out=tmp_path / "two.html")
+    page = Page((tmp_path / "two.html").read_text(encoding="utf-8"))
+    assert page.text.index("q9 regressed") < page.text.index("q2 fixed")
+    assert page.all("ins")
+    assert command("compare", str(base), str(new), "--html", "three.html", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "three.html").read_bytes() == (tmp_path / "two.html").read_bytes()
+
+
+def test_a_report_never_overwrites_its_run(tmp_path: Path) -> None:
+    """What cannot be written, or would be written over what is read, is refused before anything is read."""
+    run = make_run(tmp_path / "a.run", rows_of(3))
+    for out in (run, tmp_path / "none" / "a.html", tmp_path):
+        done = command("report", str(run), "--out", str(out), cwd=tmp_path)
+        assert done.returncode == 2
+    with pytest.raises(UsageError):
+        write_report(tmp_path / "none.run", out=tmp_path / "a.html")
+    assert not (tmp_path / "a.html").exists()
