@@ -23,7 +23,6 @@ from adjudge.errors import AdjudgeError
 __all__ = [
     "FileLock",
     "SqliteFault",
-    "cache_folder",
     "connect",
     "file_kind",
     "has_schema",
@@ -31,7 +30,7 @@ __all__ = [
     "roll_back",
     "seal",
     "sqlite_fault",
-    "state_folder",
+    "user_folder",
 ]
 
 LARGEST_VALUE = 1 << 28  # bytes of one cell: more is refused, whatever a file says
@@ -198,21 +197,16 @@ def sqlite_fault(error: sqlite3.DatabaseError | UnicodeDecodeError) -> SqliteFau
     return "locked" if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) else "other"
 
 
-def cache_folder() -> Path:
-    """Return the folder of what can be made again: replies, and indexes of runs that were looked at."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "adjudge"
-
-
-def state_folder() -> Path:
-    """Return the user's state folder, which also holds the key of the seals."""
-    base = os.environ.get("XDG_STATE_HOME")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "adjudge"
+def user_folder(kind: Literal["cache", "state"]) -> Path:
+    """Return the user's folder of what can be made again (`cache`), or of runs and the key of the seals (`state`)."""
+    base = os.environ.get(f"XDG_{kind.upper()}_HOME")
+    usual = Path(".cache") if kind == "cache" else Path(".local", "state")
+    return (Path(base) if base else Path.home() / usual) / "adjudge"
 
 
 def seal(content: bytes, *, create: bool = True) -> str | None:
     """Return the HMAC of a content with this user's key; None where there is no key, and none can be made."""
-    path = state_folder() / "key"
+    path = user_folder("state") / "key"
     key = b""
     with suppress(OSError):
         if create and not path.exists():

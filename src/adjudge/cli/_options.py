@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from math import inf, isfinite
@@ -142,18 +142,15 @@ MAP = click.option(
 )
 
 
-def _keep_in(variable: ContextVar[Any]) -> Callable[[click.Context, click.Parameter, Any], None]:
-    """Return a callback that keeps an option's value for whatever asks for it further down."""
-
-    def keep(_context: click.Context, _option: click.Parameter, value: Any) -> None:
-        variable.set(value)
-
-    return keep
+_VARIABLES: Mapping[str | None, ContextVar[Any]] = {"no_code": code_allowed, "agent_env": agent_variables}
 
 
 def _keep(_context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Note an option for the agents that are made from names; it is never part of a run."""
-    if value:
+    """Keep an option's value for what is made from names further down; it is never part of a run."""
+    variable = _VARIABLES.get(option.name)
+    if variable is not None:
+        variable.set(value)
+    elif value:
         agent_options.set({**agent_options.get(), str(option.name): value})
 
 
@@ -201,14 +198,14 @@ NO_CODE = click.option(
     flag_value=False,
     default=True,
     expose_value=False,
-    callback=_keep_in(code_allowed),
+    callback=_keep,
     help="Refuse module:function and command:, wherever they are named.",
 )
 AGENT_ENV = click.option(
     "--agent-env",
     multiple=True,
     expose_value=False,
-    callback=_keep_in(agent_variables),
+    callback=_keep,
     help="A variable of the environment that a command: agent gets. Repeatable.",
 )
 AGENT_OPTIONS = (

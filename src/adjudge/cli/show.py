@@ -69,7 +69,7 @@ def _show_run(run: "RunFile", *, is_piped: bool) -> None:
     console = Terminal(stderr=is_piped)
     show_summary(run.summary, console)
     if plan.names == CHECK:
-        from adjudge.cli._scenarios import show_scenarios
+        from adjudge.cli.check import show_scenarios
         from adjudge.scenarios import read_scenario_run
 
         console.print()

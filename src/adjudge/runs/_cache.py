@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Self, TypeAlias
 
 from adjudge.errors import RunError
-from adjudge.files import cache_folder, connect, has_schema
+from adjudge.files import connect, has_schema, user_folder
 from adjudge.model import ChatModel, ChatReply
 from adjudge.runs._records import checksum, decode_as, join_inserts
 
@@ -57,7 +57,7 @@ def cache_path(place: str) -> Path:
     """Return the path of the cache that `RunConfig.cache` names."""
     if place != "user":
         return Path(place)
-    return Path(os.environ.get("ADJUDGE_CACHE") or cache_folder() / "replies.sqlite")
+    return Path(os.environ.get("ADJUDGE_CACHE") or user_folder("cache") / "replies.sqlite")
 
 
 @dataclass(slots=True, eq=False)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from adjudge.errors import RunError, UsageError
-from adjudge.files import FileLock, connect, roll_back, sqlite_fault, state_folder
+from adjudge.files import FileLock, connect, roll_back, sqlite_fault, user_folder
 from adjudge.model import ChatReply, Score, Status
 from adjudge.runs._journal import Tail
 from adjudge.runs._records import (
@@ -379,7 +379,7 @@ def translate_errors(path: Path) -> Iterator[None]:
 def runs_folder() -> Path:
     """Return the folder of runs whose file nobody named: `ADJUDGE_RUNS`, else the user's state folder."""
     given = os.environ.get("ADJUDGE_RUNS")
-    return Path(given) if given else state_folder() / "runs"
+    return Path(given) if given else user_folder("state") / "runs"
 
 
 def new_run_file(kind: str) -> Path:

@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from adjudge.errors import RunError
-from adjudge.files import cache_folder, connect
+from adjudge.files import connect, user_folder
 from adjudge.model import Score, from_json, to_json
 from adjudge.view._figures import RunFigures, figures_of
 from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbours
@@ -56,7 +56,7 @@ class RowIndex:
 
     def __init__(self, source: ViewSource, folder: Path | None = None) -> None:
         self.source = source
-        self._path = (folder or cache_folder() / "views") / f"{key_of(source.path)}.sqlite"
+        self._path = (folder or user_folder("cache") / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
         self.read = 0  # rows that the refresh which is under way has read
