@@ -1,6 +1,7 @@
 """The index finds what a plain filter finds, and follows a run that goes on."""
 
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -170,6 +171,19 @@ def test_repeats_that_differ_are_flaky_and_turns_are_not(tmp_path: Path) -> None
     assert index.page(Query(mark="flaky")).numbers == [0, 1]
     assert index.cluster("c", 9) == [2, 3]
     index.close()
+
+
+def test_two_viewers_may_read_one_file(tmp_path: Path) -> None:
+    """Two that read the same file into the same index at once have every row once."""
+    rows = rows_from([(Score.scored(1.0), Score.scored(0.0), {"a"}, ["paris"])] * 3_000)
+    source = RowsSource(tmp_path / "x.run", rows, ("one", "judge"))
+    indexes = [RowIndex(source, tmp_path) for _ in range(3)]
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(RowIndex.refresh, indexes))
+    for index in indexes:
+        assert index.figures().scorers[0].counts == {"scored": 3_000, "unscored": 0, "error": 0}
+        assert index.count(Query(words="paris")) == (3_000, False)
+        index.close()
 
 
 def test_rows_that_were_retried_are_read_again(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
@@ -67,8 +67,8 @@ class RowIndex:
         with self._lock:
             self._connection.close()
 
-    def refresh(self, watch: Callable[[], object] | None = None) -> bool:
-        """Read the rows that are new, and return whether there were any; `watch` is called now and then."""
+    def refresh(self) -> bool:
+        """Read the rows that are new, and return whether there were any."""
         with self._lock:
             stamp = self.source.stamp
             known = self._meta("stamp")
@@ -78,13 +78,13 @@ class RowIndex:
             if known and (self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
             is_running = self.source.is_running
-            added = self._add_rows(watch)
+            added = self._add_rows()
             total = self.source.total
             # Rows that the writer still holds back may follow.
             is_complete = total is not None and not is_running and self._count() >= total
             self._set(stamp=stamp, complete="yes" if is_complete else "no")
-            if added:
-                self._figures = None
+            # Rows may also be those that another viewer has read.
+            self._figures = None
             return bool(added)
 
     @property
@@ -177,30 +177,43 @@ class RowIndex:
         with self._lock:
             self._clear()
 
-    def _add_rows(self, watch: Callable[[], object] | None) -> int:
+    def _add_rows(self) -> int:
         """Read the rows from the first one that had no scores on, and write those that have some now."""
         first = int(self._meta("mark") or 0)
-        known = {row[0] for row in self._connection.execute("SELECT number FROM rows WHERE number >= ?", (first,))}
         mark: int | None = None
         last = first - 1
         added = self.read = 0
         rows = self._done_rows(first)
         while batch := list(islice(rows, BATCH)):
-            self._connection.execute("BEGIN")
-            for row in batch:
-                last, self.read = row.number, self.read + 1
-                if row.scores is None:
-                    mark = row.number if mark is None else mark
-                elif row.number not in known:
-                    self._add(row)
-                    added += 1
-            self._connection.execute("COMMIT")
-            if watch is not None:
-                watch()
+            last = batch[-1].number
+            waiting = [row.number for row in batch if row.scores is None]
+            mark = waiting[0] if mark is None and waiting else mark
+            added += self._add_batch([row for row in batch if row.scores is not None])
+            self.read += len(batch)
         self._set(mark=str(last + 1 if mark is None else mark))
         if added:
             self._mark_flaky()
         return added
+
+    def _add_batch(self, rows: list[ViewRow]) -> int:
+        """Write those of some rows that are not there, and return how many those are."""
+        if not rows:
+            return 0
+        connection = self._connection
+        # Another viewer may be reading the same file into the same index.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            between = (rows[0].number, rows[-1].number)
+            there = connection.execute("SELECT number FROM rows WHERE number BETWEEN ? AND ?", between)
+            known = {number for (number,) in there}
+            new = [row for row in rows if row.number not in known]
+            for row in new:
+                self._add(row)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        return len(new)
 
     def _done_rows(self, first: int) -> Iterator[ViewRow]:
         """Give rows until so many without scores follow one another that there will not be others."""
