@@ -1,5 +1,6 @@
 """The index finds what a plain filter finds, and follows a run that goes on."""
 
+import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from adjudge.model import Score
 from adjudge.statistics import Moments, mean_of
-from adjudge.view._index import RowIndex
+from adjudge.view._index import RowIndex, forget_old
 from adjudge.view._queries import SORTS, Query
 from adjudge.view._sources import ViewRow
 from view.looking import RowsSource
@@ -171,6 +172,18 @@ def test_repeats_that_differ_are_flaky_and_turns_are_not(tmp_path: Path) -> None
     assert index.page(Query(mark="flaky")).numbers == [0, 1]
     assert index.cluster("c", 9) == [2, 3]
     index.close()
+
+
+def test_an_index_that_nobody_uses_goes(tmp_path: Path) -> None:
+    """Indexes of files that are long gone do not stay in the cache for ever; those in use do."""
+    source = RowsSource(tmp_path / "x.run", [], ("one",))
+    RowIndex(source, tmp_path).close()
+    old = tmp_path / "old.sqlite"
+    old.write_bytes(b"")
+    os.utime(old, (0, 0))
+    forget_old(tmp_path)
+    assert [one.suffix for one in tmp_path.iterdir()] == [".sqlite"]
+    assert not old.exists()
 
 
 def test_two_viewers_may_read_one_file(tmp_path: Path) -> None:

@@ -10,8 +10,10 @@ index can always be made again: one that does not fit its file, or an older rele
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
@@ -29,6 +31,7 @@ from adjudge.view._text import searchable_text
 VERSION = 1
 STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
+OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -59,6 +62,8 @@ class RowIndex:
         self._path = (folder or cache_folder() / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
+        with suppress(OSError):
+            os.utime(self._path)  # it is in use
         self.read = 0  # rows that the refresh which is under way has read
         self._figures: RunFigures | None = None
 
@@ -301,6 +306,15 @@ class RowIndex:
             connection.close()
             self._remove()
         raise RunError(f"{self._path}: the index cannot be made", code="cannot-write")
+
+
+def forget_old(folder: Path | None = None) -> None:
+    """Remove the indexes that nobody has used for three months, such as those of files that are gone."""
+    place = folder or cache_folder() / "views"
+    for path in place.glob("*.sqlite"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > OLD:
+                path.unlink()
 
 
 def tags_of(row: ViewRow) -> list[str]:

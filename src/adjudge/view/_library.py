@@ -13,7 +13,7 @@ from pathlib import Path
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.view._calibrations import is_calibration
 from adjudge.view._figures import RunFigures
-from adjudge.view._index import RowIndex
+from adjudge.view._index import RowIndex, forget_old
 from adjudge.view._sources import About, find_files, key_of, open_source, stamp_of
 
 MOST_OPEN = 12  # indexes that are open at once
@@ -53,6 +53,7 @@ class Library:
         self._busy: dict[str, asyncio.Task[bool]] = {}
         self._entries: dict[str, tuple[str, ListEntry]] = {}  # each with the stamp of its file
         self._lock = threading.Lock()
+        forget_old(folder)
 
     @property
     def has_folders(self) -> bool:
