@@ -28,7 +28,7 @@ from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbour
 from adjudge.view._sources import ViewRow, ViewSource, key_of
 from adjudge.view._text import searchable_text
 
-VERSION = 1
+VERSION = 2
 STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
 OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
