@@ -133,7 +133,10 @@ def test_figures_are_those_of_the_rows(drawn: list[tuple[Score, Score, set[str],
             if found.mean is not None and expected is not None:
                 assert abs(found.mean.value - expected.value) < 1e-12
                 assert sum(one.count for one in found.bins) == len(values)
+        again = RowIndex(index.source, Path(folder))
+        assert again.figures() == index.figures()
         index.close()
+        again.close()
 
 
 @settings(max_examples=30, deadline=None)

@@ -20,7 +20,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from adjudge.errors import RunError
+from adjudge.errors import RowError, RunError
 from adjudge.files import cache_folder, connect
 from adjudge.model import Score, from_json, to_json
 from adjudge.view._figures import RunFigures, figures_of
@@ -32,6 +32,7 @@ VERSION = 2
 STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
 OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
+FIGURES_SHARE = 10  # figures of a run that goes on are as old as this many times what they cost
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -66,6 +67,8 @@ class RowIndex:
             os.utime(self._path)  # it is in use
         self.read = 0  # rows that the refresh which is under way has read
         self._figures: RunFigures | None = None
+        self._has_new = False  # since the figures were summed up
+        self._next_figures = 0.0
 
     def close(self) -> None:
         """Close the file."""
@@ -89,7 +92,7 @@ class RowIndex:
             is_complete = total is not None and not is_running and self._count() >= total
             self._set(stamp=stamp, complete="yes" if is_complete else "no")
             # Rows may also be those that another viewer has read.
-            self._figures = None
+            self._has_new = True
             return bool(added)
 
     @property
@@ -112,8 +115,29 @@ class RowIndex:
         """Return what all rows amount to."""
         with self._lock:
             if self._figures is None:
+                self._figures = self._kept_figures()
+            # Of a large run that goes on they are summed up now and then, and not for every page.
+            is_due = time.monotonic() >= self._next_figures or not self.source.is_running
+            if self._figures is None or (self._has_new and is_due):
+                self._has_new = False
+                began = time.monotonic()
                 self._figures = replace(figures_of(self._connection, self.source.about), spent=self.source.spent)
+                ended = time.monotonic()
+                self._next_figures = ended + FIGURES_SHARE * (ended - began)
+                self._set(figures=to_json(self._figures).decode(), summed=self._meta("stamp") or "")
             return self._figures
+
+    def _kept_figures(self) -> RunFigures | None:
+        """Return the figures that an earlier viewer has summed up, if they are still those of the file."""
+        kept = self._meta("figures")
+        if kept is None or self._meta("summed") != self._meta("stamp"):
+            return None
+        try:
+            found = from_json(RunFigures, kept.encode())
+        except RowError:
+            return None
+        self._has_new = False
+        return found
 
     def page(self, query: Query) -> RowPage:
         """Return the numbers of the rows that a query finds, a page of them."""

@@ -18,7 +18,7 @@ from adjudge.view._sources import About, find_files, key_of, open_source, stamp_
 
 MOST_OPEN = 12  # indexes that are open at once
 PATIENCE = 1.5  # seconds that a page waits for a file that is being read for the first time
-SHARE = 20  # a file is looked at again after this many times the time that the last look took
+SHARE, LONGEST = 20, 5.0  # a file is looked at again after so many times what the last look took, or so many seconds
 SMALL = 5_000  # rows up to which a list of runs reads a file for its headline
 LISTED = 200  # files that a list shows, the newest first
 
@@ -96,7 +96,7 @@ class Library:
         task = self._busy.get(key)
         if task is None:
             at, took = self._looked.get(key, (0.0, 0.0))
-            if time.monotonic() - at < SHARE * took:
+            if time.monotonic() - at < min(SHARE * took, LONGEST):
                 return index, True
             task = self._busy[key] = asyncio.create_task(asyncio.to_thread(self._refresh, key, index))
             task.add_done_callback(lambda _: self._busy.pop(key, None))
