@@ -30,7 +30,11 @@ def interruptible() -> Iterator[None]:
 def own_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep runs, caches and keys of the tests apart from the user's."""
     folder = tmp_path_factory.mktemp("own")
-    ours = {"ADJUDGE_CACHE": str(folder / "cache.sqlite"), "ADJUDGE_RUNS": str(folder / "runs")}
+    ours = {
+        "ADJUDGE_CACHE": str(folder / "cache.sqlite"),
+        "ADJUDGE_RUNS": str(folder / "runs"),
+        "XDG_CACHE_HOME": str(folder / "cache"),
+    }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in ours.items():
             patch.setenv(name, value)

@@ -1,6 +1,8 @@
 """The index finds what a plain filter finds, and follows a run that goes on."""
 
+import os
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from adjudge.model import Score
 from adjudge.statistics import Moments, mean_of
-from adjudge.view._index import RowIndex
+from adjudge.view._index import RowIndex, forget_old
 from adjudge.view._queries import SORTS, Query
 from adjudge.view._sources import ViewRow
 from view.looking import RowsSource
@@ -131,7 +133,10 @@ def test_figures_are_those_of_the_rows(drawn: list[tuple[Score, Score, set[str],
             if found.mean is not None and expected is not None:
                 assert abs(found.mean.value - expected.value) < 1e-12
                 assert sum(one.count for one in found.bins) == len(values)
+        again = RowIndex(index.source, Path(folder))
+        assert again.figures() == index.figures()
         index.close()
+        again.close()
 
 
 @settings(max_examples=30, deadline=None)
@@ -170,6 +175,31 @@ def test_repeats_that_differ_are_flaky_and_turns_are_not(tmp_path: Path) -> None
     assert index.page(Query(mark="flaky")).numbers == [0, 1]
     assert index.cluster("c", 9) == [2, 3]
     index.close()
+
+
+def test_an_index_that_nobody_uses_goes(tmp_path: Path) -> None:
+    """Indexes of files that are long gone do not stay in the cache for ever; those in use do."""
+    source = RowsSource(tmp_path / "x.run", [], ("one",))
+    RowIndex(source, tmp_path).close()
+    old = tmp_path / "old.sqlite"
+    old.write_bytes(b"")
+    os.utime(old, (0, 0))
+    forget_old(tmp_path)
+    assert [one.suffix for one in tmp_path.iterdir()] == [".sqlite"]
+    assert not old.exists()
+
+
+def test_two_viewers_may_read_one_file(tmp_path: Path) -> None:
+    """Two that read the same file into the same index at once have every row once."""
+    rows = rows_from([(Score.scored(1.0), Score.scored(0.0), {"a"}, ["paris"])] * 3_000)
+    source = RowsSource(tmp_path / "x.run", rows, ("one", "judge"))
+    indexes = [RowIndex(source, tmp_path) for _ in range(3)]
+    with ThreadPoolExecutor() as threads:
+        list(threads.map(RowIndex.refresh, indexes))
+    for index in indexes:
+        assert index.figures().scorers[0].counts == {"scored": 3_000, "unscored": 0, "error": 0}
+        assert index.count(Query(words="paris")) == (3_000, False)
+        index.close()
 
 
 def test_rows_that_were_retried_are_read_again(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from adjudge.view._diff import word_diff
 from adjudge.view._index import RowIndex
 from adjudge.view._pages import missing_row, number_of
 from adjudge.view._rows import RowView, view_of
+from adjudge.view._sources import stamp_of
 from adjudge.view._templates import render
 
 KINDS: tuple[ChangeKind, ...] = ("regressed", "fixed", "flaky")
@@ -35,15 +37,18 @@ def compare_page(base: tuple[str, Path], new: tuple[str, Path], by: str) -> str:
 
 def compare_files(base: Path, new: Path, by: str) -> tuple[Comparison, str | None]:
     """Return what differs between two files, and why they should not be compared, or not by that, if so."""
+    stamps = tuple(stamp_of(path, Path(f"{path}-wal")) for path in (base, new))
     try:
-        return _compare(base, new, by)
+        return _compare(base, new, by, stamps)
     except UsageError as error:
         if not by or error.code not in ("unknown-column", "missing-column"):
             raise
-        return _compare(base, new, "")[0], error.message
+        return _compare(base, new, "", stamps)[0], error.message
 
 
-def _compare(base: Path, new: Path, by: str) -> tuple[Comparison, str | None]:
+@lru_cache(maxsize=2)  # who looks at a row and comes back should not wait again
+def _compare(base: Path, new: Path, by: str, stamps: tuple[str, ...]) -> tuple[Comparison, str | None]:
+    del stamps  # other files, other answer
     # Kept as a column, a list of tags would be one value.
     keep = [by] if by not in ("", "tag", "tags") else []
     ours, theirs = (read_results(path, keep=keep) for path in (base, new))

@@ -42,7 +42,7 @@ class ScorerFigures:
     counts: dict[str, int]
     mean: Mean | None
     bins: tuple[HistogramBar, ...] = ()
-    reasons: tuple[tuple[str, int], ...] = ()
+    reasons: dict[str, int] = field(default_factory=dict)
     is_binary: bool = False
     range: Range = None
     se: float | None = None
@@ -118,7 +118,7 @@ def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *
         counts,
         _clustered_mean(connection, at, range_) if clustered else _plain_mean(connection, at, range_),
         () if low is None else _bins(connection, at, range_ or (low, high)),
-        tuple(reasons),
+        dict(reasons),
         is_binary,
         range_,
         _standard_error(connection, at),

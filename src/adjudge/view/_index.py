@@ -10,15 +10,17 @@ index can always be made again: one that does not fit its file, or an older rele
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from adjudge.errors import RunError
+from adjudge.errors import RowError, RunError
 from adjudge.files import connect, user_folder
 from adjudge.model import Score, from_json, to_json
 from adjudge.view._figures import RunFigures, figures_of
@@ -26,9 +28,11 @@ from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbour
 from adjudge.view._sources import ViewRow, ViewSource, key_of
 from adjudge.view._text import searchable_text
 
-VERSION = 1
+VERSION = 2
 STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
+OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
+FIGURES_SHARE = 10  # figures of a run that goes on are as old as this many times what they cost
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -59,16 +63,20 @@ class RowIndex:
         self._path = (folder or user_folder("cache") / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
+        with suppress(OSError):
+            os.utime(self._path)  # it is in use
         self.read = 0  # rows that the refresh which is under way has read
         self._figures: RunFigures | None = None
+        self._has_new = False  # since the figures were summed up
+        self._next_figures = 0.0
 
     def close(self) -> None:
         """Close the file."""
         with self._lock:
             self._connection.close()
 
-    def refresh(self, watch: Callable[[], object] | None = None) -> bool:
-        """Read the rows that are new, and return whether there were any; `watch` is called now and then."""
+    def refresh(self) -> bool:
+        """Read the rows that are new, and return whether there were any."""
         with self._lock:
             stamp = self.source.stamp
             known = self._meta("stamp")
@@ -78,13 +86,13 @@ class RowIndex:
             if known and (self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
             is_running = self.source.is_running
-            added = self._add_rows(watch)
+            added = self._add_rows()
             total = self.source.total
             # Rows that the writer still holds back may follow.
             is_complete = total is not None and not is_running and self._count() >= total
             self._set(stamp=stamp, complete="yes" if is_complete else "no")
-            if added:
-                self._figures = None
+            # Rows may also be those that another viewer has read.
+            self._has_new = True
             return bool(added)
 
     @property
@@ -107,8 +115,29 @@ class RowIndex:
         """Return what all rows amount to."""
         with self._lock:
             if self._figures is None:
+                self._figures = self._kept_figures()
+            # Of a large run that goes on they are summed up now and then, and not for every page.
+            is_due = time.monotonic() >= self._next_figures or not self.source.is_running
+            if self._figures is None or (self._has_new and is_due):
+                self._has_new = False
+                began = time.monotonic()
                 self._figures = replace(figures_of(self._connection, self.source.about), spent=self.source.spent)
+                ended = time.monotonic()
+                self._next_figures = ended + FIGURES_SHARE * (ended - began)
+                self._set(figures=to_json(self._figures).decode(), summed=self._meta("stamp") or "")
             return self._figures
+
+    def _kept_figures(self) -> RunFigures | None:
+        """Return the figures that an earlier viewer has summed up, if they are still those of the file."""
+        kept = self._meta("figures")
+        if kept is None or self._meta("summed") != self._meta("stamp"):
+            return None
+        try:
+            found = from_json(RunFigures, kept.encode())
+        except RowError:
+            return None
+        self._has_new = False
+        return found
 
     def page(self, query: Query) -> RowPage:
         """Return the numbers of the rows that a query finds, a page of them."""
@@ -192,30 +221,43 @@ class RowIndex:
             yield from found
             last = found[-1][0]
 
-    def _add_rows(self, watch: Callable[[], object] | None) -> int:
+    def _add_rows(self) -> int:
         """Read the rows from the first one that had no scores on, and write those that have some now."""
         first = int(self._meta("mark") or 0)
-        known = {row[0] for row in self._connection.execute("SELECT number FROM rows WHERE number >= ?", (first,))}
         mark: int | None = None
         last = first - 1
         added = self.read = 0
         rows = self._done_rows(first)
         while batch := list(islice(rows, BATCH)):
-            self._connection.execute("BEGIN")
-            for row in batch:
-                last, self.read = row.number, self.read + 1
-                if row.scores is None:
-                    mark = row.number if mark is None else mark
-                elif row.number not in known:
-                    self._add(row)
-                    added += 1
-            self._connection.execute("COMMIT")
-            if watch is not None:
-                watch()
+            last = batch[-1].number
+            waiting = [row.number for row in batch if row.scores is None]
+            mark = waiting[0] if mark is None and waiting else mark
+            added += self._add_batch([row for row in batch if row.scores is not None])
+            self.read += len(batch)
         self._set(mark=str(last + 1 if mark is None else mark))
         if added:
             self._mark_flaky()
         return added
+
+    def _add_batch(self, rows: list[ViewRow]) -> int:
+        """Write those of some rows that are not there, and return how many those are."""
+        if not rows:
+            return 0
+        connection = self._connection
+        # Another viewer may be reading the same file into the same index.
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            between = (rows[0].number, rows[-1].number)
+            there = connection.execute("SELECT number FROM rows WHERE number BETWEEN ? AND ?", between)
+            known = {number for (number,) in there}
+            new = [row for row in rows if row.number not in known]
+            for row in new:
+                self._add(row)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        return len(new)
 
     def _done_rows(self, first: int) -> Iterator[ViewRow]:
         """Give rows until so many without scores follow one another that there will not be others."""
@@ -303,6 +345,15 @@ class RowIndex:
             connection.close()
             self._remove()
         raise RunError(f"{self._path}: the index cannot be made", code="cannot-write")
+
+
+def forget_old(folder: Path | None = None) -> None:
+    """Remove the indexes that nobody has used for three months, such as those of files that are gone."""
+    place = folder or user_folder("cache") / "views"
+    for path in place.glob("*.sqlite"):
+        with suppress(OSError):
+            if time.time() - path.stat().st_mtime > OLD:
+                path.unlink()
 
 
 def tags_of(row: ViewRow) -> list[str]:

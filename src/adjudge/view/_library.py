@@ -13,12 +13,12 @@ from pathlib import Path
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.view._calibrations import is_calibration
 from adjudge.view._figures import RunFigures
-from adjudge.view._index import RowIndex
-from adjudge.view._sources import About, find_files, key_of, open_source
+from adjudge.view._index import RowIndex, forget_old
+from adjudge.view._sources import About, find_files, key_of, open_source, stamp_of
 
 MOST_OPEN = 12  # indexes that are open at once
 PATIENCE = 1.5  # seconds that a page waits for a file that is being read for the first time
-SHARE = 20  # a file is looked at again after this many times the time that the last look took
+SHARE, LONGEST = 20, 5.0  # a file is looked at again after so many times what the last look took, or so many seconds
 SMALL = 5_000  # rows up to which a list of runs reads a file for its headline
 LISTED = 200  # files that a list shows, the newest first
 
@@ -36,6 +36,11 @@ class ListEntry:
     is_running: bool = False
     fault: str | None = None
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it stays like that as long as the file does: a run may end without another word in its file."""
+        return self.fault is not None or (self.figures is not None and not self.is_running)
+
 
 class Library:
     """The files that paths name; folders are looked through again for every list."""
@@ -46,7 +51,9 @@ class Library:
         self._open: OrderedDict[str, RowIndex] = OrderedDict()
         self._looked: dict[str, tuple[float, float]] = {}  # when each was looked at, and how long that took
         self._busy: dict[str, asyncio.Task[bool]] = {}
+        self._entries: dict[str, tuple[str, ListEntry]] = {}  # each with the stamp of its file
         self._lock = threading.Lock()
+        forget_old(folder)
 
     @property
     def has_folders(self) -> bool:
@@ -89,7 +96,7 @@ class Library:
         task = self._busy.get(key)
         if task is None:
             at, took = self._looked.get(key, (0.0, 0.0))
-            if time.monotonic() - at < SHARE * took:
+            if time.monotonic() - at < min(SHARE * took, LONGEST):
                 return index, True
             task = self._busy[key] = asyncio.create_task(asyncio.to_thread(self._refresh, key, index))
             task.add_done_callback(lambda _: self._busy.pop(key, None))
@@ -110,13 +117,30 @@ class Library:
         return [self._entry(key, path) for key, path in files[:LISTED]]
 
     def _entry(self, key: str, path: Path) -> ListEntry:
+        stamp = stamp_of(path, Path(f"{path}-wal"))
+        known = self._entries.get(key)
+        if known is not None and known[0] == stamp and known[1].is_settled:
+            return known[1]
         changed = path.stat().st_mtime
         try:
-            index = self.index(key)
-            source = index.source
-            if key not in self._busy and (source.total is None or source.total <= SMALL or not index.is_new):
-                self._refresh(key, index)
-            figures = None if index.is_new else index.figures()
-            return ListEntry(key, path, changed, source.about, figures, source.total, source.is_running)
+            entry = self._read_entry(key, path, changed)
         except AdjudgeError as error:
-            return ListEntry(key, path, changed, fault=error.message)
+            entry = ListEntry(key, path, changed, fault=error.message)
+        self._entries[key] = (stamp, entry)
+        return entry
+
+    def _read_entry(self, key: str, path: Path, changed: float) -> ListEntry:
+        """Read what a list says of a file; an index that no page has open is closed again."""
+        with self._lock:
+            opened = self._open.get(key)
+            index = opened or RowIndex(open_source(path), self._folder)
+            try:
+                source = index.source
+                total = source.total
+                if key not in self._busy and (total is None or total <= SMALL or not index.is_new):
+                    self._refresh(key, index)
+                figures = None if index.is_new else index.figures()
+                return ListEntry(key, path, changed, source.about, figures, source.total, source.is_running)
+            finally:
+                if opened is None:
+                    index.close()

@@ -92,7 +92,7 @@ def run_page(index: RowIndex, key: str, query: Query) -> str:
 def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
     """Return what the filters offer: pairs of a value and its words; what is set is always among them."""
     scorer = figures.scorers[query.scorer] if figures.scorers else None
-    reasons = [reason for reason, _ in scorer.reasons] if scorer is not None else []
+    reasons = list(scorer.reasons) if scorer is not None else []
     tags = [one.name.removeprefix("tag:") for one in figures.slices]
     offered = {}
     for name, values, given in (("reasons", reasons, query.reason), ("tags", tags, query.tag)):

@@ -159,19 +159,28 @@ class Order(NamedTuple):
 def _order(query: Query) -> Order:
     column = {"number": "", "value": "s.value", "seconds": "r.seconds"}[query.sort.lstrip("-")]
     # The table that is gone through in order is the one that has the number.
-    number = (
-        "r.number" if column == "r.seconds" else "words.rowid" if match_of(query.words) and not column else "s.number"
-    )
-    return Order(column, number, query.sort.startswith("-"))
+    if column:
+        return Order(column, "r.number" if column == "r.seconds" else "s.number", query.sort.startswith("-"))
+    return Order("", {"words": "words.rowid", "marks": "m.number"}.get(_leader(query), "s.number"), is_down=False)
+
+
+def _leader(query: Query) -> Literal["rows", "words", "marks", "scores"]:
+    """Return the table that is gone through in its own order, so that the search stops where a page is full."""
+    if query.sort.endswith("seconds"):
+        return "rows"
+    if query.sort != "number":
+        return "scores"
+    return "words" if match_of(query.words) else "marks" if query.tag or query.mark else "scores"
 
 
 def _tables(query: Query) -> str:
-    """Return the tables; a CROSS JOIN goes through the first one in its own order, and stops where a page is full."""
-    if query.sort.endswith("seconds"):
-        return "rows r CROSS JOIN scores s ON s.number = r.number"
-    if query.sort == "number" and match_of(query.words):
-        return "words CROSS JOIN scores s ON s.number = words.rowid"
-    return "scores s"
+    """Return the tables; a CROSS JOIN keeps their order."""
+    return {
+        "rows": "rows r CROSS JOIN scores s ON s.number = r.number",
+        "words": "words CROSS JOIN scores s ON s.number = words.rowid",
+        "marks": "marks m CROSS JOIN scores s ON s.number = m.number",
+        "scores": "scores s",
+    }[_leader(query)]
 
 
 def _where(query: Query) -> tuple[list[str], list[Any]]:
@@ -191,15 +200,16 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
             values.append(bound)
     for mark in (f"tag:{query.tag}" if query.tag else "", query.mark):
         if mark:
-            where.append("s.number IN (SELECT number FROM marks WHERE name = ?)")
+            leads = _leader(query) == "marks" and "m.name = ?" not in where
+            where.append("m.name = ?" if leads else "s.number IN (SELECT number FROM marks WHERE name = ?)")
             values.append(mark)
     # Rows without a number have no place in an order by numbers.
     if query.sort != "number":
         where.append(f"{_order(query).column} IS NOT NULL")
     match = match_of(query.words)
     if match:
-        is_first = query.sort == "number"
-        where.append("words MATCH ?" if is_first else "s.number IN (SELECT rowid FROM words WHERE words MATCH ?)")
+        leads = _leader(query) == "words"
+        where.append("words MATCH ?" if leads else "s.number IN (SELECT rowid FROM words WHERE words MATCH ?)")
         values.append(match)
     return where, values
 
