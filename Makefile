@@ -81,7 +81,7 @@ reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-	    --python-version 3.11 --extra local pyproject.toml requirements/run.in -o requirements/run.txt
+	    --python-version 3.11 --extra local --extra view pyproject.toml requirements/run.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra view --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 

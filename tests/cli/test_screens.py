@@ -65,8 +65,10 @@ def test_scorers_by_word(tmp_path: Path) -> None:
 
 
 def test_demo(tmp_path: Path) -> None:
-    """The demo ends well, shows a table of several rewards with all three outcomes, and writes nothing."""
-    result = adjudge("demo", cwd=tmp_path)
+    """The demo ends well, shows several rewards with all three outcomes, and leaves a report in the cache."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    result = adjudge("demo", cwd=folder, env={"XDG_CACHE_HOME": str(tmp_path / "cache")})
     assert (result.returncode, result.stderr) == (0, b"")
     shown = result.stdout.decode()
     table = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +(\d+) +[\d.]+[* ]", shown, re.MULTILINE)
@@ -76,7 +78,10 @@ def test_demo(tmp_path: Path) -> None:
     assert any(int(unscored) for _, _, _, unscored, _ in table)
     assert any(int(error) for *_, error in table)
     assert "have no score" in shown
-    assert list(tmp_path.iterdir()) == []
+    assert list(folder.iterdir()) == []
+    report = tmp_path / "cache" / "adjudge" / "demo" / "report.html"
+    assert report.as_uri() in shown.replace("\n", "")
+    assert "He drank hemlock." in report.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("command", ["scorers", "demo", "score"])

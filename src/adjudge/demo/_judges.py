@@ -8,7 +8,6 @@ from contextlib import suppress
 from importlib.resources import as_file, files
 from itertools import groupby
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import shorten
 from typing import Any
 
@@ -60,8 +59,8 @@ class PlayedModel:
         return sum(map(len, self.replies.values()))
 
 
-def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
-    """Judge the answers, with a stop on the way, and show the outcome of each."""
+def chapter(say: Callable[[str], None], show: Callable[[Summary], None], folder: Path) -> None:
+    """Judge the answers, with a stop on the way, and show the outcome of each; the run stays in the folder."""
     with as_file(files("adjudge.demo") / "answers.jsonl") as path:
         rows = [row.columns for row in read_rows(str(path)) if row.columns is not None]
     say(
@@ -69,10 +68,10 @@ def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None
         "plays the model: no network, no key"
     )
     model = PlayedModel(rows)
-    with ChatServer(model.reply) as server, TemporaryDirectory(prefix="adjudge-") as folder:
+    with ChatServer(model.reply) as server:
         # A key is given, so that the user's own is never sent.
         judge = LLMJudge("demo", server.base_url, api_key="none")
-        run = Path(folder) / "demo.run"
+        run = folder / "judged.run"
         # The budget is meant to run out: the next session resumes.
         with suppress(RunStopped):
             evaluate(rows, judge=judge, run=run, config=RunConfig(cache="off", max_calls=BUDGET))

@@ -6,7 +6,6 @@ of what it did has holes; nothing is played but the model's decisions.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import wrap
 from typing import Any
 
@@ -22,14 +21,13 @@ def new_version(question: str, history: list[Mapping[str, Any]], case: Case) -> 
     return (sample.lossy_answer if question == HOLES else sample.faulty_answer)(question, history, case)
 
 
-def chapter(say: Callable[[str], None]) -> None:
+def chapter(say: Callable[[str], None], folder: Path) -> None:
     """Check the old and the new version; show how each scenario ended, and what the exit codes mean."""
-    with TemporaryDirectory(prefix="adjudge-") as folder:
-        gate = {"max_unscored": 0.1}
-        old, new = (
-            check(sample.SCENARIOS, CheckOptions(agent=agent, gate=gate, run=Path(folder) / f"{name}.run"))
-            for name, agent in (("old", sample.answer), ("new", new_version))
-        )
+    gate = {"max_unscored": 0.1}
+    old, new = (
+        check(sample.SCENARIOS, CheckOptions(agent=agent, gate=gate, run=folder / f"{name}.run"))
+        for name, agent in (("old", sample.answer), ("new", new_version))
+    )
     say(
         f"5. Gates: {len(new.run.results)} scenarios of a system with several agents (adjudge check). The version in "
         f"production: {old.run.passes['passed']} passed, exit code {old.exit_code}. The new one:"
