@@ -144,6 +144,8 @@ def test_a_scenario_shows_expected_against_called(visitor: Visitor, folder: Path
     assert "expected called tool search search any order" in page.text
     assert page.links("/rows/1")
     table = visitor.page(f"/runs/{key(folder / 'scenarios.run')}").text
+    assert "Gate" in table
+    assert "unscored" in table
     assert "Scenarios scenario passed repeats" in table
     assert "capital 2 of 2 passed passed" in table
 

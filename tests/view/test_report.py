@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from adjudge.errors import UsageError
+from adjudge.scenarios import run_scenarios
 from adjudge.view import write_report
 from cli.command import adjudge as command
 from view.looking import Page, make_run, rows_of
@@ -52,3 +53,24 @@ def test_a_report_never_overwrites_its_run(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
         write_report(tmp_path / "none.run", out=tmp_path / "a.html")
     assert not (tmp_path / "a.html").exists()
+
+
+@pytest.mark.parametrize(("workflow", "verdict"), [(None, "fail"), (0.4, "pass")])
+def test_a_check_is_held_against_a_gate(tmp_path: Path, workflow: float | None, verdict: str) -> None:
+    """A report of a check has what a gate says of it; without one, every workflow has to pass."""
+    scenarios = [{"id": name, "question": "?", "tools_should_include": [name]} for name in ("search", "look")]
+    messages = [
+        {"role": "assistant", "tool_calls": [{"id": "c", "function": {"name": "search", "arguments": "{}"}}]},
+        {"role": "tool", "tool_call_id": "c", "content": "x"},
+    ]
+    run_scenarios(
+        scenarios, lambda question: [*messages, {"role": "assistant", "content": "x"}], run=tmp_path / "a.run"
+    )
+    gate = None
+    if workflow is not None:
+        gate = tmp_path / "gate.toml"
+        gate.write_text(f"workflow = {workflow}")
+    write_report(tmp_path / "a.run", out=tmp_path / "a.html", gate=gate)
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert f"Gate {verdict}" in text
+    assert "0.5000 (n 2, 95 % interval 0.0945 .. 0.9055)" in text

@@ -16,9 +16,14 @@ from adjudge.cli._options import new_command
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port to listen on.  [a free one]")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--labels", metavar="FILE", help="The file of labels.  [default: RUN.labels.jsonl beside each run]")
+@click.option("--gate", metavar="FILE", help="The gate that checks are held against.  [every workflow has to pass]")
 @click.option("--annotator", metavar="NAME", help="Whose labels they are.  [default: the login name]")
 def command(
-    paths: tuple[str, ...], host: str, port: int, no_browser: bool, labels: str | None, annotator: str | None
+    paths: tuple[str, ...],
+    host: str,
+    port: int,
+    no_browser: bool,
+    **options: str | None,
 ) -> int:
     """Show run files, score files and logs of Inspect on a local page: every row, score, prompt and reply.
 
@@ -27,7 +32,7 @@ def command(
     """
     from adjudge.view import ViewServer, usual_places
 
-    with ViewServer(paths or usual_places(), host=host, port=port, labels=labels, annotator=annotator) as server:
+    with ViewServer(paths or usual_places(), host=host, port=port, **options) as server:
         click.echo(server.link)
         if not no_browser:
             click.launch(server.link)

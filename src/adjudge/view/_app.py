@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
+from adjudge.scenarios import load_gate
 from adjudge.view._guard import Guard
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
@@ -107,7 +108,7 @@ class Pages:
         if not is_read and index.is_new:
             return HTMLResponse(progress_page(index, key))
         query = Query.of(request.query_params, len(index.source.about.scorers))
-        return HTMLResponse(await run_in_threadpool(run_page, index, key, query))
+        return HTMLResponse(await run_in_threadpool(run_page, index, key, query, self.library.gate))
 
     async def version(self, request: Request) -> Response:
         """Answer with what changes when the run has new rows."""
@@ -179,7 +180,8 @@ class ViewServer:
     """Serves the pages for some files and folders, from a thread of its own, in a `with` statement.
 
     `link` has the token that opens it. It listens on this machine only, unless `host` is another. Labels of people go
-    to `labels`, or to a file beside the run that they are about, under the name `annotator`, or the login name.
+    to `labels`, or to a file beside the run that they are about, under the name `annotator`, or the login name. A
+    check is held against the `gate` of a file; without one, every workflow has to pass.
     """
 
     def __init__(
@@ -191,8 +193,10 @@ class ViewServer:
         cache: str | Path | None = None,
         labels: str | Path | None = None,
         annotator: str | None = None,
+        gate: str | Path | None = None,
     ) -> None:
-        self.library = Library([Path(path) for path in paths], None if cache is None else Path(cache))
+        cache = None if cache is None else Path(cache)
+        self.library = Library([Path(path) for path in paths], cache, None if gate is None else load_gate(gate))
         self.library.files()  # a path that is not there is an error now, and not a page
         self._desk = LabelDesk(labels, annotator)
         self._host = host

@@ -1,6 +1,7 @@
-"""What a row belongs to: the repeats of its scenario, the turns of its conversation.
+"""What a row belongs to: the repeats of its scenario, the turns of its conversation; and what a gate says of a check.
 
 scenario_view(view, index)      expected against called, findings, the repeats beside it
+gate_view(index, gate)          each threshold with its verdict and numbers
 turns_of(row, index)            the turns with their labels, and where the two-wrong rule gives up
 """
 
@@ -12,6 +13,7 @@ from typing import Any
 
 from adjudge.conversations import Label, given_up_after
 from adjudge.model import Score
+from adjudge.scenarios import Gate, decide, read_scenario_run
 from adjudge.view._index import STATUSES, RowIndex
 from adjudge.view._rows import RowView, ShownCall, shown_calls, tone_of
 from adjudge.view._sources import ViewRow
@@ -22,6 +24,7 @@ MOST_GROUPED = 2_000  # repeats in the table of scenarios
 TURN = "crag_turn"  # the name of the score of a turn
 TONES = {"correct": "right", "wrong": "wrong", "miss": "middle", "unscored": "unscored"}
 WORDS = {"miss": "missing", "unscored": "waiting"}
+GATE_TONES = {"pass": "right", "fail": "wrong", "undecided": "unscored"}
 MOST = 60  # repeats or turns that are shown
 
 
@@ -129,6 +132,26 @@ def scenarios_of(index: RowIndex) -> list[ScenarioGroup]:
         for name, repeats in found.items()
     ]
     return sorted(groups, key=lambda one: one.passed / len(one.repeats))
+
+
+@dataclass(frozen=True, slots=True)
+class GateView:
+    """What a gate says of a check: its verdict, and each finding as its tone, its name and its reason."""
+
+    verdict: str
+    tone: str
+    findings: tuple[tuple[str, str, str], ...]
+
+
+def gate_view(index: RowIndex, gate: Gate | None) -> GateView | None:
+    """Hold a check against a gate, which is not in its file: without one, every workflow has to pass."""
+    source = index.source
+    if source.about.scorers != (SCENARIO,) or (source.total or 0) > MOST_GROUPED:
+        return None
+    run = read_scenario_run(source.path)
+    decision = decide(gate or Gate(), run.results, run.early)
+    findings = tuple((GATE_TONES[one.verdict], one.name, one.reason) for one in decision.findings)
+    return GateView(decision.verdict, GATE_TONES[decision.verdict], findings)
 
 
 def _repeats(row: ViewRow, index: RowIndex) -> Iterator[Sibling]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import AdjudgeError, UsageError
+from adjudge.scenarios import Gate
 from adjudge.view._calibrations import is_calibration
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex, forget_old
@@ -45,8 +46,9 @@ class ListEntry:
 class Library:
     """The files that paths name; folders are looked through again for every list."""
 
-    def __init__(self, paths: Sequence[Path], folder: Path | None = None) -> None:
+    def __init__(self, paths: Sequence[Path], folder: Path | None = None, gate: Gate | None = None) -> None:
         self.paths = list(paths)
+        self.gate = gate
         self._folder = folder
         self._open: OrderedDict[str, RowIndex] = OrderedDict()
         self._looked: dict[str, tuple[float, float]] = {}  # when each was looked at, and how long that took

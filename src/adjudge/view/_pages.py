@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import UsageError
+from adjudge.scenarios import Gate
 from adjudge.view._calibrations import CalibrationView
-from adjudge.view._checks import scenario_view, scenarios_of, turns_of
+from adjudge.view._checks import gate_view, scenario_view, scenarios_of, turns_of
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._library import ListEntry
@@ -61,8 +62,8 @@ def progress_page(index: RowIndex, key: str) -> str:
     return render("progress.html", name=index.source.about.name, key=key, done=done, total=total)
 
 
-def run_page(index: RowIndex, key: str, query: Query) -> str:
-    """Return the page of a run."""
+def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) -> str:
+    """Return the page of a run; a check is held against a gate."""
     about, figures = index.source.about, index.figures()
     page = index.page(query)
     rows = [index.row(number) for number in page.numbers]
@@ -85,6 +86,7 @@ def run_page(index: RowIndex, key: str, query: Query) -> str:
         version=version_of(index),
         calibration=_calibration(index, figures),
         groups=scenarios_of(index),
+        gate=gate_view(index, gate),
         **_choices(figures, query),
     )
 

@@ -19,6 +19,8 @@ from typing import Any
 from adjudge.comparison import Comparison
 from adjudge.datasets import whole_file
 from adjudge.errors import AdjudgeError
+from adjudge.scenarios import Gate, load_gate
+from adjudge.view._checks import gate_view
 from adjudge.view._compare_pages import compare_files, comparison_values
 from adjudge.view._diff import word_diff
 from adjudge.view._index import RowIndex
@@ -35,9 +37,18 @@ MOST_TEXT = 1_200  # characters of one text
 LINE = 120  # characters of a text on a line
 
 
-def write_report(run: str | Path, other: str | Path | None = None, *, out: str | Path) -> None:
-    """Write a run as one HTML file; with another, what changed from the first to the second."""
-    text = run_report(Path(run)) if other is None else two_reports(Path(run), Path(other))
+def write_report(
+    run: str | Path, other: str | Path | None = None, *, out: str | Path, gate: str | Path | None = None
+) -> None:
+    """Write a run as one HTML file; with another, what changed from the first to the second.
+
+    A check is held against the `gate` of a file; without one, every workflow has to pass.
+    """
+    text = (
+        run_report(Path(run), None if gate is None else load_gate(gate))
+        if other is None
+        else two_reports(Path(run), Path(other))
+    )
     with whole_file(str(out)) as file:
         file.write(text.encode())
 
@@ -48,7 +59,7 @@ def write_comparison(found: Comparison, base: str | Path, new: str | Path, *, ou
         file.write(changes_report(found, None, Path(base), Path(new)).encode())
 
 
-def run_report(path: Path) -> str:
+def run_report(path: Path, gate: Gate | None = None) -> str:
     """Return the report of one run."""
     index = RowIndex(open_source(path))
     try:
@@ -71,6 +82,7 @@ def run_report(path: Path) -> str:
             figures=figures,
             waiting=waiting_of(index, figures),
             is_running=index.source.is_running,
+            gate=gate_view(index, gate),
             cases=cases,
             lines=lines,
             left_out=figures.rows - len(cases) - len(lines),
