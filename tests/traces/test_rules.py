@@ -327,7 +327,7 @@ def test_what_makes_a_record_incomplete(change: dict[str, Any], said: str) -> No
 
 
 def test_arguments_that_are_no_json() -> None:
-    """Arguments that a model wrote wrongly stay as they are: nothing is missing; those that end too early may be cut."""
+    """Arguments that a model wrote wrongly stay as they are; those that end too early may be cut."""
 
     def with_arguments(arguments: str) -> dict[str, Any]:
         value = {"key": "gen_ai.tool.call.arguments", "value": {"stringValue": arguments}}

@@ -62,9 +62,7 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
     if kind == "llm" and (loose(given)[1] or loose(said)[1]):
         faults.append("its input or output is cut off")
     error = export.get("error")
-    ran = how_it_ran(
-        as_text(error), has_input=data.get("input") is not None, has_output=data.get("output") is not None
-    )
+    ran = how_it_ran(as_text(error), has_input=data.get("input") is not None, has_output=data.get("output") is not None)
     if error is not None:
         error = as_text(error.get("message") if isinstance(error, Mapping) else error) or "error"
     return Span(

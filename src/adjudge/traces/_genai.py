@@ -182,15 +182,15 @@ def _unfold(messages: object) -> object:
         return messages
     found = loose(messages)[0]
     for message in found if isinstance(found, list) else ():
-        parts = message.get("parts") if isinstance(message, dict) and message.get("role") == "assistant" else None
-        for index, part in enumerate(parts if isinstance(parts, list) else ()):
+        held = message.get("parts") if isinstance(message, dict) and message.get("role") == "assistant" else None
+        parts: list[Any] = held if isinstance(held, list) else []
+        for index, part in enumerate(parts):
             text = part.get("content") if isinstance(part, Mapping) else None
             inner = loose(text)[0] if isinstance(text, str) else None
-            if not isinstance(inner, Mapping):
-                continue
             # The caller's tools are parts of their own beside these texts.
-            if BY_SERVICE.match(text, 1) or str(inner.get("type")).endswith("_tool_result"):
-                parts[index] = inner
+            if isinstance(text, str) and isinstance(inner, Mapping):
+                is_ours = BY_SERVICE.match(text, 1) or str(inner.get("type")).endswith("_tool_result")
+                parts[index] = inner if is_ours else part
     return found
 
 
