@@ -200,9 +200,10 @@ def _unclear(spans: Sequence[Span], calls: Iterable[CallDraft], *, is_limited: b
         if is_limited and loose(call.finish().arguments)[1]:
             unknown.setdefault("arguments", CUT_ARGUMENTS.format(quote(call.name)))
         # OpenInference sends nothing of a run that goes on after somebody has approved a call, or not.
-        if call.answer is None and not call.executed and any(not span.has_tools for span in call.spans):
+        is_waiting = any(span.ran is None and not span.has_tools for span in call.spans)
+        if is_waiting and call.answer is None and not call.executed:
             unknown.setdefault("inside", NOT_SETTLED.format(quote(call.name)))
-        if has_tools and call.executed and not call.spans and not call.name.startswith("final_result"):
+        if has_tools and call.executed and not (call.spans or call.is_served or call.name.startswith("final_result")):
             call.is_doubtful = True
             unknown.setdefault("inside", NOT_SHOWN.format(quote(call.name)))
     return unknown

@@ -29,6 +29,7 @@ class CallDraft:
     spans: list[Span] = field(default_factory=list)
     answer: Message | None = None
     is_internal: bool = False  # the framework's own: it hands over, or ends the run
+    is_served: bool = False  # the model's reply has the result: its service ran the tool
     is_last: bool = False  # nothing of the run is after it
     is_doubtful: bool = False  # its tool may not have run, whatever its result says
 
@@ -167,7 +168,7 @@ class Calls:
                 pending.add(call, call.id, call.name)
             found, is_repeated = pending.take(message)
             if found is not None:
-                found.answer = message
+                found.answer, found.is_served = message, is_own
             elif is_own and not is_repeated:
                 self._add(CallDraft(message.name or "", position, answer=message))
 

@@ -73,12 +73,13 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
 def _read_llm(facts: Facts, attributes: Mapping[str, Any], where: str, cache: MessageCache) -> None:
     inputs, outputs = _sides(attributes)
     # The numbered attributes leave out what a service's own tools did; the whole request and reply have it.
-    for key, side in (("input.value", inputs), ("output.value", outputs)):
+    whole: list[tuple[Message, ...]] = [(), ()]
+    for index, (key, role) in enumerate((("input.value", "user"), ("output.value", "assistant"))):
         value = attributes.get(key)
         if isinstance(value, str) and BY_SERVICE.search(value):
-            side.clear()
-    facts.input = _messages(inputs, _GIVEN, where, cache)
-    found = _messages(outputs, _SAID, where, cache)
+            whole[index] = facts.messages(key, value, where, role, cache)
+    facts.input = whole[0] or _messages(inputs, _GIVEN, where, cache)
+    found = whole[1] or _messages(outputs, _SAID, where, cache)
     # A message without any content is one whose content was hidden: an empty one has an empty text.
     facts.output = tuple(message for message in found if message.content is not None or message.tool_calls)
     if not facts.input:
