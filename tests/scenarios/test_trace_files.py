@@ -207,6 +207,20 @@ def test_tool_arguments_name_no_scenario(tmp_path: Path) -> None:
         checked(tmp_path / "traces", "s1")
 
 
+def test_a_file_that_was_cut(tmp_path: Path) -> None:
+    """Where the spans that name the scenario are lost, the record is at fault and not the call: undecided."""
+    cut = span()
+    cut["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["parentSpanId"] = "00000000000000ff"
+    put(tmp_path / "traces" / "x.json", cut)
+    assert checked(tmp_path / "traces", "s1").exit_code == 3
+    line = json.dumps(span())
+    (tmp_path / "traces" / "x.json").write_text(f"{line}\n{line[:90]}", encoding="utf-8")
+    assert checked(tmp_path / "traces", "s1", run=tmp_path / "second.run").exit_code == 3
+    put(tmp_path / "traces" / "x.json", span())
+    with pytest.raises(UsageError, match="no file belongs to a scenario"):
+        checked(tmp_path / "traces", "s1")
+
+
 def test_nothing_there(tmp_path: Path) -> None:
     """A folder that is not there is a wrong call."""
     with pytest.raises(UsageError, match="no such file or folder"):

@@ -14,7 +14,7 @@ from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Any, Literal
 
-from adjudge.errors import DataError, RowError, UsageError
+from adjudge.errors import AdjudgeError, DataError, RowError, TrajectoryError, UsageError
 from adjudge.model import Case, Message, Trajectory, decode_json, to_json
 from adjudge.traces import AgentNames, iter_traces, load
 
@@ -61,7 +61,8 @@ class TraceFiles:
                 records.setdefault(scenario, []).append(saved)
             if not found:
                 unmatched.append(file)
-        if not records:
+        # What a run belongs to may be in the part that is lost: that is a fault of the record, not of the call.
+        if not records and not any(map(_is_torn, unmatched)):
             message = f"{path}: no file belongs to a scenario: name it after one, or write adjudge.scenario_id into it"
             raise UsageError(message, code="no-trajectory")
         return cls(records, scenarios, unmatched=tuple(unmatched))
@@ -88,6 +89,16 @@ class TraceFiles:
         if found is None:
             found = await asyncio.to_thread(load, one.path, trace=one.trace, agents=self.agents[scenario])
         return replace(found, trace_id=found.trace_id or one.trace_id)
+
+
+def _is_torn(file: Path) -> bool:
+    """Say whether part of the runs in a file is missing: spans that others name, or the end of the file."""
+    try:
+        return any(not trajectory.complete for _, trajectory in iter_traces(file))
+    except TrajectoryError:
+        return _inside(file)[1] == "spans"
+    except AdjudgeError:
+        return False
 
 
 def _files(path: Path) -> Iterator[Path]:

@@ -14,6 +14,7 @@ from adjudge.traces._usage import read_usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, loose, sequence
 
 _UNSENT = "the SDK exports no messages of a response: add `response` to the span's data in a tracing processor"
+_REJECTED = "was manually rejected by user."
 _KINDS: dict[str, SpanKind] = {
     "agent": "agent",
     "function": "tool",
@@ -57,9 +58,11 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
         usage = read_usage(data.get("usage"), response.get("usage") if isinstance(response, Mapping) else None)
         given, said = data.get("input"), response if isinstance(response, Mapping) else data.get("output")
     faults = [] if end is not None else [NOT_ENDED]
-    if loose(data.get("input"))[1] or loose(said)[1]:
+    # What a tool was given may be a model's mistake.
+    if kind == "llm" and (loose(given)[1] or loose(said)[1]):
         faults.append("its input or output is cut off")
     error = export.get("error")
+    ran = how_it_ran(as_text(error), has_input=data.get("input") is not None, has_output=data.get("output") is not None)
     if error is not None:
         error = as_text(error.get("message") if isinstance(error, Mapping) else error) or "error"
     return Span(
@@ -78,4 +81,16 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
         faults=tuple(faults),
         usage=usage,
         unsent=_UNSENT if kind_name == "response" and said is None else None,
+        ran=ran if kind == "tool" else True,
+        has_tools=True,
     )
+
+
+def how_it_ran(error: str, *, has_input: bool, has_output: bool) -> bool | None:
+    """Return whether the SDK's span of a tool shows that it ran: `Span.ran`.
+
+    The SDK opens the span before it asks for an approval. Without contents a span has no input either.
+    """
+    if error and _REJECTED in error:
+        return False
+    return True if has_output or error or not has_input else None

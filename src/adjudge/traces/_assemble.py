@@ -22,10 +22,13 @@ from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
 from adjudge.traces._spans import (
+    CUT_ARGUMENTS,
     NO_REPLY,
     NO_TOOL_NAMED,
     NOBODY_NAMED,
     NOT_SENT,
+    NOT_SETTLED,
+    NOT_SHOWN,
     NOTHING_DONE,
     ONE_UNNAMED,
     Record,
@@ -34,7 +37,7 @@ from adjudge.traces._spans import (
     grow_tree,
 )
 from adjudge.traces._usage import Usage, total_usage
-from adjudge.traces._values import key_of, style
+from adjudge.traces._values import key_of, loose, quote, style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
@@ -52,11 +55,15 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     calls = Calls(log.requests())
     calls.execute(log.executions)
     calls.answer(log.results())
+    drafts = list(calls)
+    latest = max((span.start or 0 for span in log.model_calls), default=0)
+    for call in drafts:
+        is_over = not any(span.error for span in done if span.kind != "tool")
+        call.is_last = is_over and all((span.start or 0) >= latest for span in call.spans)
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     answer = _answer(tree, done, log)
     complete = not (record.faults or tree.faults)
     unknown: dict[Question, str] = {}
-    drafts = list(calls)
     was_anybody = bool(drafts) or any(one.role == "assistant" for _, one, _ in log.messages)
     # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
     if was_anybody and not agents_called and complete:
@@ -75,6 +82,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     nameless = next((span.unsent for span in done if span.is_blind and span.kind == "other"), None)
     if nameless is not None:
         unknown["inside"] = nameless
+    unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason
@@ -176,6 +184,29 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> d
         is_heard = any(span.output for span in log.model_calls)
         hidden = [] if is_heard else [span for span in spans if span.is_blind]
     return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
+
+
+def _unclear(spans: Sequence[Span], calls: Iterable[CallDraft], *, is_limited: bool) -> dict[Question, str]:
+    """Return what is unknown of single calls: arguments that end too early, a result of a tool that has no span."""
+    unknown: dict[Question, str] = {}
+    # An agent outside of these spans, or a tool whose result comes from outside, has none in any case.
+    has_tools = any(span.kind == "agent" for span in spans) and all(
+        span.has_tools for span in spans if span.kind in ("agent", "llm")
+    )
+    for call in calls:
+        if call.is_internal:
+            continue
+        # Only attributes have a limit; anywhere else a model wrote them so.
+        if is_limited and loose(call.finish().arguments)[1]:
+            unknown.setdefault("arguments", CUT_ARGUMENTS.format(quote(call.name)))
+        # OpenInference sends nothing of a run that goes on after somebody has approved a call, or not.
+        is_waiting = any(span.ran is None and not span.has_tools for span in call.spans)
+        if is_waiting and call.answer is None and not call.executed:
+            unknown.setdefault("inside", NOT_SETTLED.format(quote(call.name)))
+        if has_tools and call.executed and not (call.spans or call.is_served or call.name.startswith("final_result")):
+            call.is_doubtful = True
+            unknown.setdefault("inside", NOT_SHOWN.format(quote(call.name)))
+    return unknown
 
 
 def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.model import Message, PendingCalls, ToolCall
+from adjudge.traces._items import is_refusal
 from adjudge.traces._spans import Span
-from adjudge.traces._values import called_agent, key_of, style
+from adjudge.traces._values import called_agent, handed_over, key_of, style
 
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
+_NOTHING = frozenset({"", "None", "null", "0", "0.0", "False", "false", "[]", "{}", "()"})  # results that say nothing
 
 
 @dataclass(slots=True)
@@ -27,6 +29,9 @@ class CallDraft:
     spans: list[Span] = field(default_factory=list)
     answer: Message | None = None
     is_internal: bool = False  # the framework's own: it hands over, or ends the run
+    is_served: bool = False  # the model's reply has the result: its service ran the tool
+    is_last: bool = False  # nothing of the run is after it
+    is_doubtful: bool = False  # its tool may not have run, whatever its result says
 
     @property
     def id(self) -> str | None:
@@ -45,6 +50,21 @@ class CallDraft:
         is_known = is_asked or any(span.arguments is not None for span in self.spans)
         return None if is_known or not self.spans else self.spans[-1]
 
+    @property
+    def executed(self) -> bool:
+        """Whether a span or a result says that its tool ran."""
+        signs = {span.ran for span in self.spans}
+        if True in signs:
+            return True
+        if self.answer is None:
+            # A span that holds no result is of a call that waits for an approval, where the run ends with it.
+            return None in signs and not self.is_last
+        said = self.answer.text
+        if False in signs or self.is_doubtful or is_refusal(said):
+            return False
+        # A result of words would be in the span, too: whoever refused the call has written them.
+        return None not in signs or said.strip() in _NOTHING
+
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
         last = self.spans[-1] if self.spans else None  # the others are earlier attempts
@@ -57,8 +77,12 @@ class CallDraft:
             result = self.answer.text
         elif last is not None:
             result = last.result if last.result is not None else last.error
-        executed = last is not None or self.answer is not None
-        return ToolCall(self.name, arguments, self.id, result, requested=self.request is not None, executed=executed)
+        executed = self.executed
+        # A span of a call that was not executed is one that somebody asked for.
+        requested = self.request is not None or not executed
+        return ToolCall(
+            self.name, arguments, self.id, result if executed else None, requested=requested, executed=executed
+        )
 
 
 class Calls:
@@ -92,8 +116,8 @@ class Calls:
             known = latest.get(_key(span))
             if span.call_id is not None and span.call_id in self._by_id:
                 self._execute_by_id(position, span)
-            elif span.call_id is None and known is not None and known.spans[-1].error is not None:
-                known.spans.append(span)  # it failed and was tried again: the same call
+            elif span.call_id is None and known is not None and _is_tried_again(known.spans[-1]):
+                known.spans.append(span)  # the same call
             else:
                 self._add(CallDraft(span.name, position, spans=[span]))
                 latest[_key(span)] = self._calls[-1]
@@ -144,7 +168,7 @@ class Calls:
                 pending.add(call, call.id, call.name)
             found, is_repeated = pending.take(message)
             if found is not None:
-                found.answer = message
+                found.answer, found.is_served = message, is_own
             elif is_own and not is_repeated:
                 self._add(CallDraft(message.name or "", position, answer=message))
 
@@ -165,14 +189,21 @@ class Calls:
         known = {style(agent) for agent in agents}
         delegated = set(inside)
         for call in self._calls:
-            executed = call.spans or call.answer is not None
-            target = _target(call) if executed else ""
+            target = _target(call) if call.executed else ""
             is_handoff = target in known or _NUMBER.sub("", target) in known
             call.is_internal |= is_handoff or any(span.is_internal or span.id in delegated for span in call.spans)
 
 
+def _is_tried_again(span: Span) -> bool:
+    """Say whether another span may be of the same call: it failed, or waited for an approval."""
+    return span.error is not None or span.ran is None
+
+
 def _target(call: CallDraft) -> str:
-    return called_agent(call.name, call.finish().arguments)
+    """Return the agent that a call hands over to, in the style of tools: by its name, else by its result."""
+    return called_agent(call.name, call.finish().arguments) or (
+        style(handed_over(call.answer.text)) if call.answer is not None else ""
+    )
 
 
 def _position(call: CallDraft) -> int:

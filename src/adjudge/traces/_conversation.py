@@ -16,7 +16,7 @@ from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_a
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
-from adjudge.traces._values import HANDOVER_TOOLS, as_text, called_agent, loose, quote, style
+from adjudge.traces._values import HANDOVER_TOOLS, as_text, called_agent, handed_over, loose, quote, style
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
 # What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
@@ -204,7 +204,8 @@ def _target(call: ToolCall, speakers: Collection[str], callable_speakers: Collec
         return next(name for name in said.groups() if name is not None).strip()
     if result.startswith(_MANAGED):
         return call.name
-    return None
+    # OpenAI Agents says so whatever the tool is called.
+    return handed_over(result) or None if result.startswith("{") else None
 
 
 def _name_the_next(

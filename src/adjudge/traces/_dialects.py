@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO
 
 from adjudge.errors import TrajectoryError
+from adjudge.traces._agents_sdk import how_it_ran
 from adjudge.traces._facts import Facts
 from adjudge.traces._frameworks import how_to_send, read_framework
 from adjudge.traces._genai import read_genai
@@ -22,6 +23,8 @@ from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage_attributes
 from adjudge.traces._values import kind_of
 
+_TOOL_INPUTS = frozenset({"input.value", "gen_ai.tool.call.arguments"})
+_TOOL_RESULTS = frozenset({"output.value", "gen_ai.tool.call.result"})
 _READERS = (read_framework, read_langfuse_attributes, read_openinference, read_genai)
 _FACTS = (
     *("call_id", "arguments", "result", "input", "output", "text", "sources"),
@@ -79,6 +82,14 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     if facts.kind == "llm":
         facts.usage = read_usage_attributes(span.attributes)
     facts.unsent = facts.unsent or _unsent(facts, span)
+    if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
+        has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)
+        has_input = not _TOOL_INPUTS.isdisjoint(span.attributes)
+        facts.ran = how_it_ran(span.error or "", has_input=has_input, has_output=has_output)
+    elif span.scope == "pydantic-ai":
+        facts.ran = span.attributes.get("pydantic_ai.tool.failure_stage") != "validation"
+        # A tool whose result the user's own code brings has no span.
+        facts.has_tools = '"kind":"external"' not in str(span.attributes.get("model_request_parameters"))
     shared = [span.attributes[key] for key in _CONVERSATIONS if key in span.attributes]
     if shared or span.links:
         facts.joins = (*span.links, *(each for each in shared if isinstance(each, str) and each))

@@ -40,6 +40,8 @@ class Facts:
     graph: "GraphFacts | None" = None
     joins: tuple[str, ...] = ()
     usage: Usage | None = None
+    ran: bool | None = True
+    has_tools: bool = False
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -105,6 +107,8 @@ class Facts:
             self.unsent,
             self.joins,
             self.usage,
+            self.ran,
+            self.has_tools,
         )
 
 

@@ -35,6 +35,8 @@ _NAMELESS = (
     "OpenLLMetry's instrumentation of LlamaIndex sent a tool's call without the tool's name, as it does where the tool "
     "asks another agent: use OpenInference"
 )
+_SERVER_TOOL = re.compile('"type": ?"(?:server|mcp)_tool_use"')
+_NO_SERVER_TOOLS = "OpenLLMetry does not send what Anthropic's own tools did: use OpenInference, or give the messages"
 _UNREADABLE = "the messages of Haystack's agent cannot be read: they are cut off, or of an unknown kind"
 _SWITCHES = {  # how contents are sent, by the beginning of the scope that wrote a span
     "gcp.vertex.agent": (
@@ -90,7 +92,9 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
     elif "pydantic_ai.all_messages" in attributes and attributes.get("final_result") is not None:
         facts = Facts("agent", text=as_text(attributes["final_result"]))
     elif attributes.get("traceloop.span.kind") == "task":
-        if "traceloop.entity.output" in attributes:
+        if _SERVER_TOOL.search(as_text(attributes.get("traceloop.entity.output"))):
+            facts = Facts(is_blind=True, unsent=_NO_SERVER_TOOLS)
+        elif "traceloop.entity.output" in attributes:
             facts = _read_task(attributes)
         elif span.name == "FunctionTool.task" and "traceloop.entity.input" in attributes:
             facts = Facts(is_blind=True, unsent=_NAMELESS)

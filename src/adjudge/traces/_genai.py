@@ -13,6 +13,7 @@ from typing import Any
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message
 from adjudge.traces._facts import Facts, numbered_items
+from adjudge.traces._items import BY_SERVICE
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan
 from adjudge.traces._spans import Span, SpanKind
@@ -88,13 +89,13 @@ def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
     facts.call_id = None if call_id == _NO_ID else call_id or None
     for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
         if part.data.get(key) is not None:
-            facts.arguments = arguments_of(facts.whole(key, part.data[key]))
+            facts.arguments = arguments_of(part.data[key])
             break
     result = part.get("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response")
     # Strands writes a call as events of the tool's span: what it was given, and what it said.
     for event in span.events:
         if event.name == "gen_ai.tool.message" and facts.arguments is None and "content" in event.attributes:
-            facts.arguments = arguments_of(facts.whole(event.name, event.attributes["content"]))
+            facts.arguments = arguments_of(event.attributes["content"])
         elif event.name == "gen_ai.choice" and result is None:
             result = event.attributes.get("message")
     facts.result = None if result is None else as_text(result)
@@ -159,8 +160,8 @@ def _read_messages(
     # The newest convention that a span follows counts; the module's docstring has them by age.
     given, said = attributes.get("gen_ai.input.messages"), attributes.get("gen_ai.output.messages")
     if given is not None or said is not None:
-        facts.input = facts.messages("gen_ai.input.messages", given, where, "user", cache)
-        found = facts.messages("gen_ai.output.messages", said, where, "assistant", cache)
+        facts.input = facts.messages("gen_ai.input.messages", _unfold(given), where, "user", cache)
+        found = facts.messages("gen_ai.output.messages", _unfold(said), where, "assistant", cache)
         facts.output = tuple(message for message in found if not _is_hollow(message))
         system = facts.whole("gen_ai.system_instructions", attributes.get("gen_ai.system_instructions"))
         if system is not None:
@@ -173,6 +174,24 @@ def _read_messages(
             facts.messages(key, _older_messages(attributes, key, role), where, role, cache)
             for key, role in (("gen_ai.prompt", "user"), ("gen_ai.completion", "assistant"))
         )
+
+
+def _unfold(messages: object) -> object:
+    """Return messages with the calls of a service's own tools, which OpenLLMetry writes as texts of JSON."""
+    if not isinstance(messages, str) or '\\"type\\": \\"' not in messages:
+        return messages
+    found = loose(messages)[0]
+    for message in found if isinstance(found, list) else ():
+        held = message.get("parts") if isinstance(message, dict) and message.get("role") == "assistant" else None
+        parts: list[Any] = held if isinstance(held, list) else []
+        for index, part in enumerate(parts):
+            text = part.get("content") if isinstance(part, Mapping) else None
+            inner = loose(text)[0] if isinstance(text, str) else None
+            # The caller's tools are parts of their own beside these texts.
+            if isinstance(text, str) and isinstance(inner, Mapping):
+                is_ours = BY_SERVICE.match(text, 1) or str(inner.get("type")).endswith("_tool_result")
+                parts[index] = inner if is_ours else part
+    return found
 
 
 def _is_hollow(message: Message) -> bool:

@@ -4,6 +4,7 @@
 {"type": "mcp_call", "id": "m1", "name": "weather", "arguments": "{}", "output": "sun"}  the service ran it
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,11 +16,23 @@ _HOSTED = frozenset(
 )
 _BY_CALLER = frozenset({"local_shell_call", "shell_call", "computer_call", "apply_patch_call"})
 _UNDER_WAY = frozenset({"in_progress", "calling", "searching", "interpreting", "generating"})
+# What frameworks write in place of a result, in full: OpenAI Agents (two), and pydantic-ai.
+_NOT_EXECUTED = frozenset(
+    {"Tool execution was not approved.", "Multiple handoffs detected, ignoring this one."}
+    | {"The tool call was denied.", "Tool not executed - a final result was already processed."}
+)
+_UNKNOWN_TOOL = "Unknown tool name: '"  # pydantic-ai
 _WITHOUT_MEANING = frozenset(
     {"reasoning", "compaction", "item_reference", "mcp_list_tools", "mcp_approval_request", "mcp_approval_response"}
 )
 CALLS = _NAMED | _HOSTED | _BY_CALLER
 RESULTS = frozenset(f"{kind}_output" for kind in (_NAMED | _BY_CALLER) - _HOSTED)
+
+
+BY_SERVICE = re.compile(
+    r'"type": ?"(?:server_tool_use|server_tool_call|mcp_tool_use|' + "|".join(sorted(_HOSTED)) + ')"'
+)
+"""What a text of JSON has in it that holds calls of tools which the model's service ran itself."""
 
 
 def item_kind(value: Mapping[str, Any]) -> str | None:
@@ -28,6 +41,15 @@ def item_kind(value: Mapping[str, Any]) -> str | None:
     if isinstance(kind, str) and (kind in CALLS or kind in RESULTS or kind in _WITHOUT_MEANING):
         return kind
     return None
+
+
+def is_refusal(result: str) -> bool:
+    """Whether what is in place of a result says that its call was not executed, in the words of a framework.
+
+    >>> is_refusal("Tool execution was not approved."), is_refusal("It was not approved.")
+    (True, False)
+    """
+    return result in _NOT_EXECUTED or result.startswith(_UNKNOWN_TOOL)
 
 
 def read_call(item: Mapping[str, Any], kind: str) -> tuple[object, object, str | None]:

@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Question
+from adjudge.traces._items import is_refusal
 from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
 
 Unknown: TypeAlias = dict[Question, str]
@@ -48,6 +49,8 @@ _NOT_EXECUTED = re.compile(
     r"User rejected the tool call for `|Tool call limit exceeded\. Do not "
     r"|Error: \S+ is not a valid tool, try one of \["
 )
+_NOT_CALLED = frozenset({"validation_error", "unknown_tool", "unavailable_tool"})  # why pydantic-ai asks again
+_INTERRUPTED = "the run was interrupted in a call, and maybe in its tool: record a trace"
 _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 
@@ -85,6 +88,8 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             found.extend(reader(item, place))
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
+            if reader is _pydantic_ai and any(_refusal(part) == "interrupted" for part in item["parts"]):
+                unknown["inside"] = _INTERRUPTED
             continue
         # Without a role it may be a choice, or an item that its type explains.
         if ("role" in item or item.keys().isdisjoint(_WRAPPERS)) and item.keys().isdisjoint(_BODIES):
@@ -97,6 +102,9 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             unknown |= dict.fromkeys(("agents", "tools"), _SUMMARISED)
         # The words stay, but not as a result: its call was requested and not executed.
         is_refused = about.get("status") == "error" and isinstance(text, str) and _NOT_EXECUTED.match(text)
+        if item.get("type") == "function_call_output" and isinstance(item.get("output"), str):
+            text = item["output"]
+            is_refused = is_refusal(text)
         found.append({"role": "system", "content": text} if is_refused else item)
     return _turn_round(items, found), unknown
 
@@ -191,10 +199,30 @@ def _pydantic_ai(item: Item, where: str) -> Iterator[Item]:
         if kind == "tool-return" and _is_output(part):
             continue
         content = part.get("content")
+        if _refusal(part):
+            yield {"role": "system", "content": as_text(content)}
+            continue
         role = _REQUEST_ROLES.get(kind, "user") if isinstance(kind, str) else "user"
         # A prompt may be a list of texts and images.
         is_list = kind == "user-prompt" and isinstance(content, list | tuple)
         yield {"role": role, "content": content} if is_list else {"role": role, "parts": [part]}
+
+
+def _refusal(part: Item) -> str | None:
+    """Return why a part in place of a tool's result says that its call was not executed; None of a result."""
+    kind, content, outcome = part.get("part_kind"), part.get("content"), part.get("outcome")
+    if kind == "tool-return":
+        if outcome in ("denied", "interrupted"):
+            return str(outcome)
+        retry = part.get("retry")
+        cause = retry.get("cause") if outcome == "retried" and isinstance(retry, Mapping) else None
+        if cause in _NOT_CALLED:
+            return str(cause)
+    elif kind != "retry-prompt" or part.get("tool_name") is None:
+        return None
+    elif isinstance(content, list | tuple):  # the errors of a validation
+        return "validation_error"
+    return "refused" if isinstance(content, str) and is_refusal(content) else None
 
 
 def _output(part: Item) -> Item:

@@ -310,7 +310,13 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
             rest.append(given)
             continue
         part, place = read_part(given), f"{where}, part {index}"
-        if part.kind == "call":
+        kind = item_kind(given) if part.kind == "other" else None
+        if kind in CALLS:  # as LangChain keeps the items of the Responses API
+            name, arguments, result = read_call(given, str(kind))
+            calls.append(_call(name, arguments, first(given, "call_id", "id"), place))
+            if result is not None:
+                results.append(Message("tool", result, tool_call_id=calls[-1].id))
+        elif part.kind == "call":
             calls.append(_call(part.name, part.arguments, part.identity, place))
         elif part.kind == "result":
             identity, name = text(part.identity, f"{place}: id") or None, text(part.name, f"{place}: name") or None

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from adjudge.model import Message
 from adjudge.traces._facts import SHORT, Facts, in_order, nest, numbered_items
+from adjudge.traces._items import BY_SERVICE
 from adjudge.traces._messages import MessageCache, read_message
 from adjudge.traces._otlp import OtlpSpan
 from adjudge.traces._spans import SpanKind
@@ -71,8 +72,14 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
 
 def _read_llm(facts: Facts, attributes: Mapping[str, Any], where: str, cache: MessageCache) -> None:
     inputs, outputs = _sides(attributes)
-    facts.input = _messages(facts, inputs, _GIVEN, where, cache)
-    found = _messages(facts, outputs, _SAID, where, cache)
+    # The numbered attributes leave out what a service's own tools did; the whole request and reply have it.
+    whole: list[tuple[Message, ...]] = [(), ()]
+    for index, (key, role) in enumerate((("input.value", "user"), ("output.value", "assistant"))):
+        value = attributes.get(key)
+        if isinstance(value, str) and BY_SERVICE.search(value):
+            whole[index] = facts.messages(key, value, where, role, cache)
+    facts.input = whole[0] or _messages(inputs, _GIVEN, where, cache)
+    found = whole[1] or _messages(outputs, _SAID, where, cache)
     # A message without any content is one whose content was hidden: an empty one has an empty text.
     facts.output = tuple(message for message in found if message.content is not None or message.tool_calls)
     if not facts.input:
@@ -87,7 +94,7 @@ def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
     facts.name = part.text("tool.name") or span.name.removesuffix(_CALLED)
     facts.call_id = part.text("tool_call.id") or part.text("tool.id") or None
     if given is not None:
-        facts.arguments = call_arguments(facts.whole("input.value", given), attributes.get("tool.parameters"))
+        facts.arguments = call_arguments(given, attributes.get("tool.parameters"))
     if said is not None:
         facts.set_result(loose(said)[0], _said(attributes), where=part.where)
     if style(facts.name) in _DELEGATIONS and isinstance(facts.arguments, Mapping):
@@ -142,7 +149,7 @@ def _place(name: str) -> tuple[int, int, str]:
     return 2, 0, name
 
 
-def _messages(facts: Facts, side: _Side, key: str, where: str, cache: MessageCache) -> tuple[Message, ...]:
+def _messages(side: _Side, key: str, where: str, cache: MessageCache) -> tuple[Message, ...]:
     """Read the messages of one side, in order of their numbers; one that was read before is in the cache."""
     role = "user" if key == _GIVEN else "assistant"
     messages: list[Message] = []
@@ -153,21 +160,20 @@ def _messages(facts: Facts, side: _Side, key: str, where: str, cache: MessageCac
         except TypeError:  # a value that is a list
             found = None
         if found is None:
-            faults = len(facts.faults)
-            found = read_message(_message(facts, pairs, key, role), f"{where}: {key}{number}", role)
-            if len(facts.faults) == faults and all(isinstance(value, str) for _, value in pairs):  # else: look again
+            found = read_message(_message(pairs, role), f"{where}: {key}{number}", role)
+            if all(isinstance(value, str) for _, value in pairs):  # else: look again
                 cache[pairs if "message.role" in side[number] else (role, pairs)] = found
         messages.extend(found)
     return tuple(messages)
 
 
-def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str) -> Mapping[str, Any]:
+def _message(pairs: Iterable[tuple[str, Any]], role: str) -> Mapping[str, Any]:
     """Return one message in the usual shape."""
     item = nest(pairs).get("message")
     if not isinstance(item, dict):
         return {"role": role, "content": None}
-    parts = [_part(facts, part, key) for part in in_order(item.get("contents"))]
-    calls = [_call(facts, part.get("tool_call"), key) for part in in_order(item.get("tool_calls"))]
+    parts = [_part(part) for part in in_order(item.get("contents"))]
+    calls = [_call(part.get("tool_call")) for part in in_order(item.get("tool_calls"))]
     if item.get("function_call_name"):
         calls.append({"name": item["function_call_name"], "arguments": item.get("function_call_arguments_json")})
     content = item.get("content")
@@ -180,23 +186,19 @@ def _message(facts: Facts, pairs: Iterable[tuple[str, Any]], key: str, role: str
     }
 
 
-def _part(facts: Facts, part: Mapping[Any, Any], key: str) -> Mapping[str, Any]:
+def _part(part: Mapping[Any, Any]) -> Mapping[str, Any]:
     body = part.get("message_content")
     held = body if isinstance(body, dict) else {}
     kind = held.get("type", "text")
-    call = _call(facts, part.get("tool_call"), key)
+    call = _call(part.get("tool_call"))
     if kind == "tool_use" and call is not None:
         return {"type": "tool_use", **call}
     return {"type": kind, **{name: value for name, value in held.items() if isinstance(name, str) and name != "type"}}
 
 
-def _call(facts: Facts, found: object, key: str) -> dict[str, Any] | None:
+def _call(found: object) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         return None
     function = found.get("function")
     held = function if isinstance(function, dict) else {}
-    arguments = held.get("arguments")
-    read = facts.whole(f"{key} (arguments of {held.get('name')})", arguments)
-    if isinstance(read, dict):
-        arguments = read
-    return {"id": found.get("id"), "name": held.get("name"), "arguments": arguments}
+    return {"id": found.get("id"), "name": held.get("name"), "arguments": held.get("arguments")}

@@ -28,6 +28,9 @@ NOTHING_DONE = "no message or span of a model, an agent or a tool is in it: inst
 NO_TOOL_NAMED = "a result names neither its call nor its tool: give it a tool_call_id, or a name"
 NOT_ENDED = "it has not ended"
 NOT_SENT = "contents were not recorded: switch them on in your instrumentation, see docs/traces.md"
+NOT_SHOWN = "{} has a result and no span, as where somebody denies it: give the messages of the run instead"
+NOT_SETTLED = "{} waits for an approval, and what came after it may not be in the trace: give the messages instead"
+CUT_ARGUMENTS = "those of {} end too early"
 NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"
 _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
 
@@ -47,7 +50,8 @@ class Span:
     is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
     hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
     of one run in several traces share.
-    `usage` are the tokens of a model call and what they cost.
+    `usage` are the tokens of a model call and what they cost. `ran` says of a tool whether it was executed: False where
+    its call was refused, None where the span does not say. `has_tools` says that every tool that runs has a span.
     """
 
     id: str
@@ -75,6 +79,8 @@ class Span:
     unsent: str | None = None
     joins: tuple[str, ...] = ()
     usage: Usage | None = None
+    ran: bool | None = True
+    has_tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +131,8 @@ def join_traces(records: Sequence[Record]) -> Sequence[Record]:
     runs = []
     for group in groups.values():
         faults = tuple(dict.fromkeys(fault for record in group for fault in record.faults))
-        runs.append(Record(group[0].id, tuple(span for record in group for span in record.spans), faults))
+        spans = tuple(span for record in group for span in record.spans)
+        runs.append(Record(group[0].id, spans, faults, is_trace=True))
     # A trace may only build agents, or pass messages on.
     return [run for run in runs if any(span.kind not in ("other", "aside") for span in run.spans)] or runs
 

@@ -297,6 +297,19 @@ def called_agent(tool: str, arguments: str | Mapping[str, Any]) -> str:
     return handoff_target(tool)
 
 
+def handed_over(result: str) -> str:
+    """Return the agent that a result of OpenAI Agents hands over to; nothing where it is any other result.
+
+    >>> handed_over('{"assistant": "vip"}'), handed_over('{"assistant": "vip", "since": 2}')
+    ('vip', '')
+    """
+    if not result.startswith('{"assistant": "'):
+        return ""
+    found = loose(result)[0]
+    named = found["assistant"] if isinstance(found, dict) and len(found) == 1 else ""
+    return named if isinstance(named, str) else ""
+
+
 def documents_of(value: object) -> tuple[str, ...]:
     """Return the text of each document that a retriever found, else its name; one with neither is left out.
 
