@@ -51,7 +51,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     # The order matters: spans say more about an execution than results do, and handoffs are known last.
     calls = Calls(log.requests())
     calls.execute(log.executions)
-    calls.answer(log.results())
+    calls.answer(log.results(), is_langchain=any(span.graph is not None for span in tree.spans))
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     answer = _answer(tree, done, log)
     complete = not (record.faults or tree.faults)
@@ -75,6 +75,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     nameless = next((span.unsent for span in done if span.is_blind and span.kind == "other"), None)
     if nameless is not None:
         unknown["inside"] = nameless
+    unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason

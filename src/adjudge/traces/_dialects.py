@@ -59,6 +59,10 @@ def decode_protobuf(data: object) -> list[Record]:
     return _group_by_trace(spans)
 
 
+# By this exception a tool of LangGraph waits for a person; when it goes on, it is called again, in a span of its own.
+_INTERRUPT, _PAUSED = "langgraph.errors.GraphInterrupt", "it waits for a person"
+
+
 def _group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
     """Read spans in their dialects, and put those of one trace together."""
     traces: dict[str, list[Span]] = {}
@@ -88,8 +92,11 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.faults.append(NOT_ENDED)
     # Langfuse's SDK names a parent for the first span of a trace, too, which may not exist.
     parent = None if is_root(span.attributes) else span.parent
+    error = span.error
+    if error is None and facts.kind == "tool":
+        error = next((_PAUSED for one in span.events if one.attributes.get("exception.type") == _INTERRUPT), None)
     return facts.to_span(
-        span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
+        span.id, parent, span.name, start=span.start, end=span.end, error=error, is_entry=span.is_entry
     )
 
 
