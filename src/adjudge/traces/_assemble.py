@@ -53,6 +53,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     calls.execute(log.executions)
     calls.answer(log.results(), is_langchain=any(span.graph is not None for span in tree.spans))
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
+    calls.end({name for span in done for name in span.answers})
     answer = _answer(tree, done, log)
     complete = not (record.faults or tree.faults)
     unknown: dict[Question, str] = {}

@@ -7,7 +7,7 @@ result back. They are joined by the call's id; what has no id, by name and argum
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -201,6 +201,11 @@ class Calls:
             if has_spans and call.is_unspanned:
                 unknown["tools"] = _NO_SPAN.format(quote(call.name))
         return unknown
+
+    def end(self, answers: Collection[str]) -> None:
+        """Mark the calls by which models gave their answers, executed or not."""
+        for call in self._calls:
+            call.is_internal |= call.name in answers
 
     def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
         """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.

@@ -10,7 +10,7 @@ from io import BytesIO
 
 from adjudge.errors import TrajectoryError
 from adjudge.traces._facts import Facts
-from adjudge.traces._frameworks import how_to_send, read_framework
+from adjudge.traces._frameworks import how_to_send, read_answers, read_framework
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._langgraph import last_words, read_graph_facts
@@ -82,6 +82,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.text = last_words(span.attributes)
     if facts.kind == "llm":
         facts.usage = read_usage_attributes(span.attributes)
+        parameters = span.attributes.get("model_request_parameters")
+        facts.answers = read_answers(parameters) if isinstance(parameters, str) else ()
     facts.unsent = facts.unsent or _unsent(facts, span)
     shared = [span.attributes[key] for key in _CONVERSATIONS if key in span.attributes]
     if shared or span.links:

@@ -40,6 +40,7 @@ class Facts:
     graph: "GraphFacts | None" = None
     joins: tuple[str, ...] = ()
     usage: Usage | None = None
+    answers: tuple[str, ...] = ()
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -105,6 +106,7 @@ class Facts:
             self.unsent,
             self.joins,
             self.usage,
+            self.answers,
         )
 
 

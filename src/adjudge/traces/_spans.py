@@ -47,7 +47,7 @@ class Span:
     is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
     hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
     of one run in several traces share.
-    `usage` are the tokens of a model call and what they cost.
+    `usage` are the tokens of a model call and what they cost; `answers` the tools by which the model gives its answer.
     """
 
     id: str
@@ -75,6 +75,7 @@ class Span:
     unsent: str | None = None
     joins: tuple[str, ...] = ()
     usage: Usage | None = None
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
