@@ -198,3 +198,31 @@ def test_answers_that_did_not_fit_in_traces(read: Any) -> None:
     chat = [*_conversation(words, {"city": 1})[:-1], {"role": "assistant", "call": ("c3", "book", {"city": "Rome"})}]
     found = read(chat, [RATE])
     assert (found.tools_requested, found.tools_used, sorted(found.unknown)) == (("rate",), ("rate",), ["answer"])
+
+
+@pytest.mark.parametrize("name", ["final_result", "trip_report"])
+@pytest.mark.parametrize("is_function", [False, True])
+def test_output_tools_of_pydantic_ai(name: str, *, is_function: bool) -> None:
+    """A tool by which a model gives its answer is not a tool, whatever it is called, as the request's parameters say."""
+    parameters = json.dumps({"function_tools": [{"name": "rate"}], "output_tools": [{"name": name}]})
+    about = {"gen_ai.operation.name": "chat", "model_request_parameters": parameters}
+
+    def asks(identity: str, tool: str) -> str:
+        part = {"type": "tool_call", "id": identity, "name": tool, "arguments": {"city": "Rome"}}
+        return json.dumps([{"role": "assistant", "parts": [part]}])
+
+    answer = {"type": "tool_call_response", "id": "c2", "name": name, "result": [{"type": "int_parsing"}]}
+    given = json.dumps([*json.loads(asks("c2", name)), {"role": "user", "parts": [answer]}])
+    spans = [
+        _span(0, "invoke_agent ops", {"gen_ai.operation.name": "invoke_agent", "final_result": '{"city":"Rome"}'}),
+        _span(1, "chat", {**about, "gen_ai.output.messages": asks("c1", "rate")}),
+        _span(2, "running tool", {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "rate"}),
+        _span(3, "chat", {**about, "gen_ai.output.messages": asks("c2", name)}),
+        _span(5, "chat", {**about, "gen_ai.input.messages": given, "gen_ai.output.messages": asks("c3", name)}),
+    ]
+    if is_function:
+        tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": name, "gen_ai.tool.call.id": "c3"}
+        spans.append(_span(6, "running output function", tool))
+    spans[0]["endTimeUnixNano"] = "99"
+    found = load({"resourceSpans": [{"scopeSpans": [{"scope": {"name": "pydantic-ai"}, "spans": spans}]}]})
+    assert (found.tools_requested, found.tools_used) == (("rate",), ("rate",))
