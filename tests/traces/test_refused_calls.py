@@ -203,7 +203,7 @@ def test_answers_that_did_not_fit_in_traces(read: Any) -> None:
 @pytest.mark.parametrize("name", ["final_result", "trip_report"])
 @pytest.mark.parametrize("is_function", [False, True])
 def test_output_tools_of_pydantic_ai(name: str, *, is_function: bool) -> None:
-    """A tool by which a model gives its answer is not a tool, whatever it is called, as the request's parameters say."""
+    """A tool by which a model gives its answer is not a tool, whatever its name, as the request's parameters say."""
     parameters = json.dumps({"function_tools": [{"name": "rate"}], "output_tools": [{"name": name}]})
     about = {"gen_ai.operation.name": "chat", "model_request_parameters": parameters}
 
