@@ -110,6 +110,8 @@ def test_an_answer_beside_messages_that_have_none() -> None:
         {"status": 503, "message": "LLM quota exceeded"},
         {"error": "LLM quota exceeded", "message": "try again"},
         {"error": {"message": "LLM quota exceeded"}, "response": " "},
+        {"error": {"message": "LLM quota exceeded"}, "response": "Sorry", "tools_used": [], "agents_called": []},
+        {"error": {"message": "LLM quota exceeded"}, "messages": [{"role": "assistant", "content": "Sorry"}]},
     ],
 )
 def test_an_answer_that_is_an_error(answer: dict[str, Any]) -> None:
@@ -126,6 +128,8 @@ def test_an_answer_that_is_an_error(answer: dict[str, Any]) -> None:
         {"message": "done", "error": None},
         {"response": "Your payment failed.", "status": "failed"},
         {"response": "Two of three sources answered.", "error": "one timed out"},
+        {"response": "done", "error": {}},
+        {"response": "done", "error": {"code": 0, "message": ""}},
     ],
 )
 def test_an_answer_beside_a_status(more: dict[str, Any]) -> None:

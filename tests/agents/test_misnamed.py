@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from adjudge.agents import get_agent, to_trajectory
+from adjudge.agents._shape import AnswerFields
 from adjudge.errors import DataError, UsageError, closest_model
 from adjudge.judges import get_judge
 from adjudge.model import Case
@@ -39,6 +40,36 @@ def test_other_fields() -> None:
     record = to_trajectory(Case("1", "?"), {"response": "x", "usage": {}, "tools_used": [], "tool_used": ["s"]})
     assert (record.tools_used, "tools" in record.unknown) == ((), False)
     assert "agents_called, messages" in record.unknown["agents"]
+
+
+def test_fields_that_are_not_there() -> None:
+    """An answer without tools says what to return, and one in which they are null that a list is meant."""
+    plain, null = (to_trajectory(Case("1", "?"), {"response": "x", **more}) for more in ({}, {"tools_used": None}))
+    assert "return tools_used (an empty list for none)" in plain.unknown["tools"]
+    assert "return tools_used" in to_trajectory(Case("1", "?"), "x").unknown["tools"]
+    assert null.unknown["tools"] == "tools_used is null in the agent's answer: return a list, an empty one for none"
+    null = to_trajectory(Case("1", "?"), {"response": "x", "agents_called": None})
+    assert "agents_called is null" in null.unknown["agents"]
+
+
+def test_a_place_that_is_not_there() -> None:
+    """A place that was named wrongly is named, with how far it can be followed."""
+    fields = AnswerFields({"tools_used": "$.steps[*].tool", "agents_called": "$.team"})
+    answer = {"response": "x", "step": [], "team": ["a"]}
+    unknown = fields.find_missing(answer, fields.apply(answer))
+    assert list(unknown) == ["tools"]
+    assert "nothing at $.steps[*].tool, where --field tools_used is; there it has" in unknown["tools"]
+
+
+def test_names_of_tools_are_not_requests() -> None:
+    """`tools_used` says what ran: what was asked for and did not run is not in it, also where nothing ran."""
+    for used in ([], ["weather"]):
+        record = to_trajectory(Case("1", "?"), {"response": "x", "tools_used": used})
+        assert get_scorer("tools_requested", tools=["cancel"]).score({"trajectory": record}).status == "unscored"
+    # Messages show what was asked for.
+    messages = [{"role": "user", "content": "?"}, {"role": "assistant", "content": "x"}]
+    record = to_trajectory(Case("1", "?"), {"messages": messages})
+    assert get_scorer("tools_requested", tools=["cancel"]).score({"trajectory": record}).value == 0.0
 
 
 def test_no_response() -> None:

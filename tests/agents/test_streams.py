@@ -164,6 +164,21 @@ def test_calls_without_results(more: list[Any], passed: bool | None) -> None:
         assert check_workflow({"tools_should_exclude": ["search"]}, record).passed is None
 
 
+def test_a_stream_without_tools() -> None:
+    """Events that hold nothing that is known of tools say how to send it; so does a place that is not there."""
+    body = data({"type": "tool_start", "name": "search"}, delta("Paris"), "[DONE]")
+    with serving(lambda _: Reply(body, EVENTS)) as url:
+        assert "send one with tools_used or messages" in respond(HttpAgent(url)).unknown["tools"]
+        named = respond(HttpAgent(url, fields={"tools_used": "$.tool"}))
+        assert "nothing at $.tool, where --field tools_used is" in named.unknown["tools"]
+    with serving(lambda _: Reply(b'{"response": "Paris", "steps": []}', "application/json")) as url:
+        named = respond(HttpAgent(url, fields={"tools_used": "$.step[*].name"}))
+        assert "there it has 'response', 'steps'" in named.unknown["tools"]
+    with serving(lambda _: Reply(b'{"messages": [{"role": "assistant", "content": "x"}]}', "application/json")) as url:
+        shown = respond(HttpAgent(url, fields={"tools_used": "$.tool"}))
+        assert "--field" not in str(dict(shown.unknown))
+
+
 def test_calls_of_several_completions() -> None:
     """An index that is used again with another id is another call; calls without a text are an empty response."""
     parts = [

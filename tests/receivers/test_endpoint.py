@@ -9,6 +9,7 @@ import threading
 import time
 import zlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -284,6 +285,20 @@ def test_a_parent_in_another_process_is_waited_for(monkeypatch: pytest.MonkeyPat
         assert (found.complete, found.agents_called) == (True, ("orchestrator", "research"))
         assert found.tools_used == ("web_search",)
         assert endpoint.wait(alone, settle=0.05, timeout=60).complete
+
+
+def test_another_process_that_was_called_may_send_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that called another process is whole later: what that did in a second call may come in its next batch."""
+    monkeypatch.setattr("adjudge.receivers._collector.REMOTE_SETTLE", 2.5)
+    remote = {"flags": 0x301}
+    with OtlpEndpoint() as endpoint:
+        for at_once in (True, False):
+            trace = trace_id()
+            first = [agent(trace, 1, "orchestrator", trace[:16]), agent(trace, 2, "research", 1) | remote]
+            send(endpoint.url, *(first if at_once else reversed(first)))
+            last = tool(trace, 3, "web_search", 1) | remote
+            later(0.3, partial(send, endpoint.url, last))
+            assert endpoint.wait(trace, settle=0.05, timeout=60).tools_used == ("web_search",)
 
 
 def test_langfuse_marks_its_roots() -> None:

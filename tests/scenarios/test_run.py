@@ -492,3 +492,38 @@ class TestTraces:
             assert first != second
             assert sorted(traces) == sorted([first, first, second])
         assert not get_current_span().get_span_context().is_valid
+
+
+_QUESTION = "Refund order 7, I am bob@mail.com"
+STORED = [
+    (_QUESTION, True),
+    (f" {_QUESTION}\n", True),
+    (f"{_QUESTION}\n\nContext: EU", None),
+    ("Refund order 7, I am [EMAIL]", None),
+    (_QUESTION.lower(), None),
+]
+
+
+def _called(tool: str) -> list[dict[str, Any]]:
+    call = {"id": tool, "type": "function", "function": {"name": tool, "arguments": "{}"}}
+    return [
+        {"role": "assistant", "name": "bot", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": tool, "content": "ok"},
+        {"role": "assistant", "name": "bot", "content": "done"},
+    ]
+
+
+@pytest.mark.parametrize(("stored", "passed"), STORED)
+def test_a_question_that_a_thread_stores_otherwise(stored: str, passed: bool | None) -> None:
+    """Where the question is not found and turns may be before it, what they make a difference to is undecided."""
+    asked = {"role": "user", "content": stored}
+    thread = [{"role": "user", "content": "What is the rate?"}, *_called("rate"), asked, *_called("refund")]
+    scenario = {"id": "a", "question": _QUESTION, "tools_should_include": ["refund"]}
+    result = run_scenario(scenario, lambda _: {"response": "done", "messages": thread})
+    assert result["pass"] is passed, result["reasons"]
+    barred = {"id": "a", "question": _QUESTION, "tools_should_exclude": ["refund"]}
+    assert run_scenario(barred, lambda _: {"response": "done", "messages": thread})["pass"] is False
+    # Of one turn, and of turns that called the same, nothing is in doubt.
+    for whole in (thread[4:], [asked, asked, *thread[4:]]):
+        same = run_scenario(scenario, lambda _, whole=whole: {"response": "done", "messages": whole})
+        assert same["pass"] is True, same["reasons"]

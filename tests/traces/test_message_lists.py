@@ -110,6 +110,53 @@ def test_who_a_tool_is() -> None:
     assert check_workflow(wanted, load(plain, agents={"lookup": None})).passed is False
 
 
+def _asked(name: str | None, tool: str, arguments: str, *after: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return messages of an agent that called one tool."""
+    speaker = {} if name is None else {"name": name}
+    call = {"id": "a", "function": {"name": tool, "arguments": arguments}}
+    return [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", **speaker, "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "a", "content": "found"},
+        *after,
+        {"role": "assistant", **speaker, "content": "Done."},
+    ]
+
+
+def test_an_agent_that_a_call_starts() -> None:
+    """The agent that `subagent_type` names was called, in its place; what it did is open."""
+    arguments = '{"description": "Find it", "subagent_type": "researcher"}'
+    found = load(_asked("main", "task", arguments, {"role": "assistant", "name": "writer", "content": "x"}))
+    assert (found.agents_called, found.tools_used) == (("main", "researcher", "writer"), ("task",))
+    assert list(found.unknown) == ["inside"]
+    found = load(_asked("main", "task", arguments))
+    for wanted, passed in (
+        ({"agents_should_include": ["main", "researcher"]}, True),
+        ({"agents_should_exclude": ["researcher"]}, False),
+        ({"agents_should_include": ["main"]}, False),
+        ({"tools_should_include": ["task", "search"]}, None),
+    ):
+        assert check_workflow({"always_expected": [], **wanted}, found).passed is passed
+    # A call that was not executed starts nobody; nor does a tool that is said not to be an agent.
+    assert load(_asked("main", "task", arguments)[:2]).agents_called == ("main",)
+    ignored = load(_asked("main", "task", arguments), agents={"task": None})
+    assert (ignored.agents_called, dict(ignored.unknown)) == (("main",), {})
+
+
+@pytest.mark.parametrize("name", ["desk", None])
+def test_a_name_for_whoever_has_none_says_nothing_of_tools(name: str | None) -> None:
+    """`*` names who speaks: any tool that was asked in words may still be an agent."""
+    messages = _asked(name, "translate", '{"input": "Good morning"}')
+    wanted = {"agents_should_include": ["desk", "spanish"], "always_expected": []}
+    found = load(messages, agents={"*": "desk"})
+    assert (found.agents_called, list(found.unknown)) == (("desk",), ["others"])
+    assert check_workflow(wanted, found).passed is None
+    known = load(messages, agents={"*": "desk", "translate": None})
+    assert (dict(known.unknown), check_workflow(wanted, known).passed) == ({}, False)
+    named = load(messages, agents={"*": "desk", "translate": "spanish"})
+    assert check_workflow(wanted, named).passed is True
+
+
 ORDINARY = {
     "input": "calculator lookup requests_post run_code translate",
     "task": "create_task add_todo planner_notes",
@@ -371,6 +418,7 @@ NOT_EXECUTED = [
     "Tool call limit exceeded. Do not call 'search' again.",
     "Tool call limit exceeded. Do not make additional tool calls.",
     "Error: search is not a valid tool, try one of [fetch].",
+    "Tool call search with id c could not be executed - arguments were malformed or truncated.",
 ]
 
 

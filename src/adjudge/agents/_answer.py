@@ -17,6 +17,8 @@ _MISNAMED = {
     "tools_used": ("tool", "tools", "tools_called", "tool_names"),
 }
 _NO_AGENTS = "the agent's answer does not name them: return agents_called, messages or a trace"
+_NO_TOOLS = "the agent's answer does not name them: return tools_used (an empty list for none), messages or a trace"
+_NO_REQUESTS = "tools_used says what ran, and not what was asked for: return messages, or record a trace"
 
 
 def to_trajectory(case: Case, answer: Any) -> Trajectory:
@@ -35,7 +37,7 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         answer = plain(answer)
         # A text alone cannot show which agents and tools were called.
         messages = (*question_of(case), Message("assistant", answer))
-        return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS})
+        return Trajectory(messages, None, final_response=answer, unknown={"agents": _NO_AGENTS, "tools": _NO_TOOLS})
     dump = getattr(answer, "model_dump", None)
     if callable(dump):
         answer = dump()
@@ -52,14 +54,17 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
 def _refuse_error(answer: Mapping[str, Any]) -> None:
     """Refuse an answer that is an error; a `message` beside one is its text, and not what the user got.
 
-    Beside an answer, only the status `error` is that of the agent: another may be that of a payment.
+    Beside an answer, only the status `error` is that of the agent: another may be that of a payment. So is an error
+    that is an object: what the user got is then an excuse, and what the agent did before is not what it does.
     """
     status, error = answer.get("status"), answer.get("error")
     texts = (answer[name] for name in RESPONSES if name != "message" and isinstance(answer.get(name), str))
     is_answered = "messages" in answer or bool(next(texts, "").strip())
     name = status.strip().lower() if isinstance(status, str) else ""
     is_refused = name in ("failed", "failure") or (isinstance(status, int) and 400 <= status < 600)
-    if name == "error" or ((error or is_refused) and not is_answered):
+    # A text may be a remark: "one of three sources timed out".
+    is_fault = isinstance(error, Mapping) and any(error.values())
+    if name == "error" or is_fault or ((error or is_refused) and not is_answered):
         said = error or answer.get("message") or answer.get("response") or status
         raise DataError(f"the agent's answer is an error: {str(said)[:200]}", code="bad-answer")
 
@@ -105,8 +110,10 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
             unknown: dict[Question, str] = {}
             if agents is None:
                 unknown["agents"] = _misnamed(answer, "agents_called") or _NO_AGENTS
-            if names is None and (meant := _misnamed(answer, "tools_used")):
-                unknown["tools"] = meant
+            if names is None:
+                unknown["tools"] = _misnamed(answer, "tools_used") or _NO_TOOLS
+            elif not names:
+                unknown["requests"] = _NO_REQUESTS
             return Trajectory(
                 (*question_of(case), Message("assistant", text)),
                 tools,
@@ -125,6 +132,8 @@ def _misnamed(answer: Mapping[Any, Any], name: str) -> str | None:
     """Say what an answer calls a field that it lacks, where one of its keys looks like it."""
     from difflib import get_close_matches
 
+    if name in answer:
+        return f"{name} is null in the agent's answer: return a list, an empty one for none"
     keys = [key for key in list(answer)[:_MOST_KEYS] if isinstance(key, str) and len(key) <= len(name) + 8]
     found = [key for key in keys if key in _MISNAMED[name]] or get_close_matches(name, keys, 1, 0.75)
     return f"the agent's answer has {found[0]!a}: call it {name}, or say --field {name}={found[0]}" if found else None

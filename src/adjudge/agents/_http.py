@@ -15,11 +15,12 @@ from adjudge.agents._stream import is_stream, read_stream
 from adjudge.chat import Api, ChatClient, Key, client_of
 from adjudge.errors import DataError, printable
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Limits, Request, hide, is_transient
-from adjudge.model import Case, ChatModel, ChatRequest, Message, Trajectory, asking, decode_json, to_json
+from adjudge.model import Case, ChatModel, ChatRequest, Message, Question, Trajectory, asking, decode_json, to_json
 
 SENT = {"message": "{question}", "session_id": "{session_id}"}
 LONGEST = 300  # characters of an error's body in a reason
 _NO_RESULTS = "its stream has calls without results: send events with tools_used or messages, or a trace"
+_NO_EVENT = "no event of its stream names them: send one with tools_used or messages, name it with --field, or a trace"
 _KINDS = {b"\x89PNG": "png", b"\xff\xd8\xff": "jpeg", b"GIF8": "gif", b"RIFF": "webp"}
 
 
@@ -78,13 +79,18 @@ class HttpAgent:
             return usual | {name.lower(): value for name, value in self._own_headers().items()}
 
         reply = await self._client.send(Request(self.url, body, headers=headers), self._read_status)
-        answer = self._read_answer(reply)
+        answer, unknown = self._read_answer(reply)
         found = to_trajectory(case, answer)
+        if isinstance(answer, Mapping) and "messages" in answer:
+            unknown = {}  # they show what the fields do not
         is_named = found.tools_used or "tools_used" in answer
-        if is_stream(reply.headers.get("content-type", "")) and found.tools_requested and not is_named:
+        if is_stream(reply.headers.get("content-type", "")) and not is_named:
             # Its events hold what the model asked for, and no results: the agent may have run it.
-            found = replace(found, unknown={"tools": _NO_RESULTS, **found.unknown})
-        return found
+            if found.tools_requested:
+                unknown = {"tools": _NO_RESULTS, **found.unknown}
+            elif found.tool_calls is None:
+                unknown = {"tools": _NO_EVENT, **unknown}
+        return replace(found, unknown={**found.unknown, **unknown}) if unknown else found
 
     def _read_status(self, reply: HttpReply) -> HttpReply | Again:
         """Accept every 2xx; what else the agent says is in the error."""
@@ -97,14 +103,17 @@ class HttpAgent:
             return Again(error)
         raise error
 
-    def _read_answer(self, reply: HttpReply) -> Any:
-        """Return the answer without a key that it repeats: it is kept."""
+    def _read_answer(self, reply: HttpReply) -> tuple[Any, dict[Question, str]]:
+        """Return the answer without a key that it repeats, as it is kept, and what is not where it should be."""
         kind, place = reply.headers.get("content-type", ""), "the agent's answer: "
         if not is_stream(kind):
-            return self._fields.apply(decode_json(self._hide(reply.body), place=place))
+            given = decode_json(self._hide(reply.body), place=place)
+            answer = self._fields.apply(given)
+            return answer, self._fields.find_missing(given, answer)
         # A key may be spread over several events.
         answer = read_stream(self._hide(reply.body), kind, self._fields)
-        return decode_json(self._hide(to_json(answer)), place=place)
+        answer = decode_json(self._hide(to_json(answer)), place=place)
+        return answer, self._fields.find_missing(None, answer)
 
     async def aclose(self) -> None:
         """Close the connections."""

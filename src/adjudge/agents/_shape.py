@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from adjudge.errors import DataError, UsageError, closest
+from adjudge.model import Question
 
 FIELDS = ("response", "agents_called", "tools_used", "messages", "trace_id", "sources")
 _LISTS = ("agents_called", "tools_used", "sources")
@@ -108,6 +109,17 @@ class AnswerFields:
                 message = f"the agent's answer has nothing at {path.text}{path.describe_missing(answer)}"
                 raise DataError(message, code="bad-answer")
         return kept
+
+    def find_missing(self, answer: Any, found: Mapping[str, Any]) -> dict[Question, str]:
+        """Say of the agents and the tools that are not in the answer `found` where they were looked for."""
+        questions: tuple[tuple[Question, str], ...] = (("agents", "agents_called"), ("tools", "tools_used"))
+        unknown: dict[Question, str] = {}
+        for question, name in questions:
+            path = self.paths.get(name)
+            if path is not None and name not in found:
+                there = "" if answer is None else path.describe_missing(answer)
+                unknown[question] = f"the agent's answer has nothing at {path.text}, where --field {name} is{there}"
+        return unknown
 
     def split(self) -> tuple[JsonPath | None, "AnswerFields"]:
         """Return the place of the response, of which each event of a stream has a part, and the other fields."""

@@ -17,11 +17,11 @@ from adjudge.model._messages import Message, ToolCall
 
 T = TypeVar("T")
 
-Question: TypeAlias = Literal["agents", "others", "order", "tools", "arguments", "inside", "answer"]
+Question: TypeAlias = Literal["agents", "others", "order", "tools", "arguments", "inside", "answer", "requests"]
 """What is asked of a record: which agents and tools were called, in which order, with what, and the final response.
 
 `others` asks which further agents were called, as a tool; `inside`, which further tools were called by an agent that is
-itself called as a tool, or whose messages were left out.
+itself called as a tool, or whose messages were left out; `requests`, which tools were asked for and did not run.
 """
 
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing

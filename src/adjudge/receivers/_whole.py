@@ -50,6 +50,7 @@ class Links:
     entries: set[str] = field(default_factory=set)  # spans whose parent is in another process
     children: dict[str, set[str]] = field(default_factory=dict)  # by the parent that they name
     absent: set[str] = field(default_factory=set)  # parents that have not arrived
+    calls_others: bool = False  # a span has a child in another process
 
     def add(self, span: Span) -> None:
         """Add a span."""
@@ -60,6 +61,7 @@ class Links:
             self.open.add(span.id)
         self.ids.add(span.id)
         self.absent.discard(span.id)
+        self.calls_others = self.calls_others or not self.entries.isdisjoint(self.children.get(span.id, ()))
         if span.parent is None:
             self.roots.add(span.id)
             return
@@ -68,12 +70,14 @@ class Links:
             self.absent.add(span.parent)
         if span.is_entry:
             self.entries.add(span.id)
+            self.calls_others = self.calls_others or span.parent in self.ids
 
 
 class Outstanding(NamedTuple):
     """What is still missing from a run, None where it is whole; and whether that is sure.
 
-    It is not sure where a span counts as a root only because its parent is in another process, whose spans may follow.
+    It is not sure where several processes take part: a span counts as a root only because its parent is in another one,
+    whose spans may follow, or another one was called, and may have been called again.
     """
 
     late: str | None
@@ -86,9 +90,11 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
     `parent` is the span outside the record that started the run: its children are roots.
     """
     sure, loose, spans = 0, 0, 0
+    calls_others = False
     for links in traces:
         spans += len(links.ids)
         sure += len(links.roots)
+        calls_others = calls_others or links.calls_others
         # A span that has not ended may still get children.
         if links.open:
             return Outstanding(f"span {min(links.open)} has not ended")
@@ -105,7 +111,7 @@ def find_outstanding(traces: Iterable[Links], *, parent: str | None, roots: int)
         return Outstanding("no span has arrived")
     if sure + loose < roots:
         return Outstanding(f"{sure + loose} of {roots} root spans have arrived")
-    return Outstanding(None, sure >= roots)
+    return Outstanding(None, sure >= roots and not calls_others)
 
 
 def links_of(record: Record) -> Links:

@@ -254,7 +254,7 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     # Where replies were not recorded, neither was what they asked for.
     # Of a tool that is only known to have run, nobody knows who asked for it.
     is_seen = shows_tools(record) and all(call.requested for call in record.tool_calls or ())
-    if missing and (not is_seen or "answer" in record.unknown):
+    if missing and (not is_seen or not record.unknown.keys().isdisjoint(("answer", "requests"))):
         return UNKNOWN_TOOLS
     return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
 

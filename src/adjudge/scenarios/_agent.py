@@ -27,6 +27,10 @@ _ASKED_AGAIN = (
     "the question is several times in the messages: return those since it was asked last, and start each session anew "
     "(in LangGraph, with a new thread_id)"
 )
+_NOT_FOUND = (
+    "the question is not in the messages as it was asked, and they hold turns before: return those since it was asked, "
+    "and the question as it was, or start each session anew"
+)
 
 Receive: TypeAlias = Callable[[str, int, AgentNames, Sequence[str]], Awaitable[Trajectory]]
 """Returns what was recorded elsewhere of a session with so many turns, these names of agents, and traces it names."""
@@ -176,20 +180,24 @@ def agent_for(
 def _own_part(answer: Trajectory, question: str, times: int) -> Trajectory:
     """Return what an answer says was done since the question; agents may return the turns before it, too.
 
-    The question was asked so many `times` in this session. Where the messages have it more often, nobody can tell
-    which of them were there before.
+    The question was asked so many `times` in this session. Where the messages have it more often, or have several
+    others and not this one, nobody can tell which of them were there before.
     """
     messages, wanted = answer.messages, " ".join(question.split())
-    places = [at for at, one in enumerate(messages) if one.role == "user" and " ".join(one.text.split()) == wanted]
-    # The question is missing, or nothing was done before it: the answer repeats nothing.
-    if not places or all(one.role not in _DOERS for one in messages[: places[-1]]):
+    asked = [at for at, one in enumerate(messages) if one.role == "user"]
+    places = [at for at in asked if " ".join(messages[at].text.split()) == wanted]
+    last = (places or asked or [0])[-1]
+    # Nothing was done before it: the answer repeats nothing.
+    if all(one.role not in _DOERS for one in messages[:last]):
         return answer
-    own = _since(answer, places[-1])
-    if len(places) > times:
-        more = _since(answer, places[0])
-        if (more.tools_used, more.agents_called) != (own.tools_used, own.agents_called):
-            return replace(own, unknown={**own.unknown, **dict.fromkeys(("agents", "tools"), _ASKED_AGAIN)})
-    return own
+    own = _since(answer, last)
+    if places and len(places) <= times:
+        return own
+    more = _since(answer, places[0]) if places else answer
+    if (more.tools_used, more.agents_called) == (own.tools_used, own.agents_called):
+        return own if places else answer
+    reason = _ASKED_AGAIN if places else _NOT_FOUND
+    return replace(own, unknown={**own.unknown, **dict.fromkeys(("agents", "tools"), reason)})
 
 
 def _since(answer: Trajectory, begin: int) -> Trajectory:

@@ -27,6 +27,7 @@ OTHERS = "tool {0} may be an agent: say which with --map-agent {0}=NAME, else --
 _IN_WORDS = frozenset(
     {"input", "instruction", "instructions", "message", "prompt", "query", "question", "request", "task"}
 )
+_STARTED = "subagent_type"
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
 
@@ -88,11 +89,20 @@ def hidden_agent(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
     'ask_docs'
     """
     for call in calls:
-        # Claude's agents and LangChain's deep agents say in the call which agent it starts.
-        is_started = isinstance(call.arguments, Mapping) and "subagent_type" in call.arguments
+        is_started = isinstance(call.arguments, Mapping) and _STARTED in call.arguments
         if names.get(call.name) or (call.name not in names and is_started):
             return call.name
     return None
+
+
+def started_agent(call: ToolCall) -> str | None:
+    """Return the agent that a call says it starts, as the calls of Claude's agents and LangChain's deep agents do.
+
+    >>> started_agent(ToolCall("task", {"subagent_type": "research", "description": "Find it"}))
+    'research'
+    """
+    agent = call.arguments.get(_STARTED) if isinstance(call.arguments, Mapping) else None
+    return agent if isinstance(agent, str) and agent else None
 
 
 def asked_in_words(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
@@ -105,7 +115,8 @@ def asked_in_words(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
     for call in calls:
         if call.requested and call.executed and call.name not in names:
             arguments = loose(call.arguments)[0]
-            if isinstance(arguments, Mapping) and not _IN_WORDS.isdisjoint(arguments):
+            is_asked = isinstance(arguments, Mapping) and not _IN_WORDS.isdisjoint(arguments)
+            if is_asked and started_agent(call) is None:
                 return call.name
     return None
 
@@ -129,17 +140,23 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
         before.name is None and after.name is not None for before, after in zip(record.messages, messages, strict=True)
     ):
         more.append(anybody)
-    named = [names.get(agent, agent) for agent in record.agents_called]
+    # A tool that is not an agent starts none; who also speaks is one.
+    speakers = {message.name for message in record.messages}
+    ignored = {started_agent(call) for call in calls or () if names.get(call.name, "") is None} - speakers
+    named = [names.get(agent, agent) for agent in record.agents_called if is_trace or agent not in ignored]
     if anybody is not None and ("agents" in record.unknown or not any(named)):
         more.append(anybody)
     entered = _in_order(dict.fromkeys(filter(None, named)), dict.fromkeys(filter(None, more)), messages, names)
     unknown = dict(record.unknown)
     if anybody is not None or (entered and unknown.get("agents") == NOBODY_NAMED):
         unknown.pop("agents", None)
-    if "others" in unknown:
-        # Whoever gives names knows which tools are agents; who only ignores some says nothing of the rest.
-        tool = None if any(names.values()) else asked_in_words(calls or (), names)
-        unknown.pop("others")
+    # With one name for whoever has none, nothing else is known of an agent that is alone.
+    is_alone = anybody is not None and not is_trace and "agents" in record.unknown and len(entered) == 1
+    if "others" in unknown or is_alone:
+        # Whoever names tools knows which of them are agents; who only ignores some says nothing of the rest.
+        knows_tools = any(agent is not None for name, agent in names.items() if name != ANYBODY)
+        tool = None if knows_tools else asked_in_words(calls or (), names)
+        unknown.pop("others", None)
         unknown |= {} if tool is None else {"others": OTHERS.format(quote(tool))}
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)

@@ -54,13 +54,14 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     # The order matters: spans say more about an execution than results do, and handoffs are known last.
     calls = Calls(log.requests())
     calls.execute(log.executions)
-    calls.answer(log.results())
+    calls.answer(log.results(), is_langchain=any(span.graph is not None for span in tree.spans))
     drafts = list(calls)
     latest = max((span.start or 0 for span in log.model_calls), default=0)
     for call in drafts:
         is_over = not any(span.error for span in done if span.kind != "tool")
         call.is_last = is_over and all((span.start or 0) >= latest for span in call.spans)
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
+    calls.end({name for span in done for name in span.answers})
     answer = _answer(tree, done, log)
     complete = not (record.faults or tree.faults)
     unknown: dict[Question, str] = {}
@@ -83,6 +84,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     if nameless is not None:
         unknown["inside"] = nameless
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
+    unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
     if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
         unknown["answer"] = reason

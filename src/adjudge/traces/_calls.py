@@ -7,16 +7,21 @@ result back. They are joined by the call's id; what has no id, by name and argum
 import re
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from adjudge.model import Message, PendingCalls, ToolCall
+from adjudge.model import Message, PendingCalls, Question, ToolCall
 from adjudge.traces._items import is_refusal
+from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
 from adjudge.traces._spans import Span
-from adjudge.traces._values import called_agent, handed_over, key_of, style
+from adjudge.traces._values import as_text, called_agent, handed_over, key_of, quote, style
 
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 _NOTHING = frozenset({"", "None", "null", "0", "0.0", "False", "false", "[]", "{}", "()"})  # results that say nothing
+# What LangChain writes in place of a result where the call is the answer, and where that did not fit its schema.
+_ANSWERS = ("Returning structured response:", "Error: Failed to parse structured output for tool '")
+_NO_SPAN = "{} has a result and no span, as where a person or a policy answers in the tool's place: record its span"
 
 
 @dataclass(slots=True)
@@ -32,6 +37,7 @@ class CallDraft:
     is_served: bool = False  # the model's reply has the result: its service ran the tool
     is_last: bool = False  # nothing of the run is after it
     is_doubtful: bool = False  # its tool may not have run, whatever its result says
+    is_unspanned: bool = False  # its framework writes a span for each tool that it runs, and none for this one
 
     @property
     def id(self) -> str | None:
@@ -65,12 +71,27 @@ class CallDraft:
         # A result of words would be in the span, too: whoever refused the call has written them.
         return None not in signs or said.strip() in _NOTHING
 
+    @property
+    def arguments(self) -> str | Mapping[str, Any]:
+        """What it was executed with, where its span says so, else what it was requested with."""
+        asked = "" if self.request is None else self.request.arguments
+        ran = self.spans[-1].arguments if self.spans else None
+        if not ran or asked == "":  # contents may be in one place only
+            return asked or ran or asked
+        if not isinstance(asked, Mapping):
+            return asked
+        if isinstance(ran, str):
+            # OpenInference writes the only argument of LangChain's tools alone; a text may be cut off, or a repr.
+            name, value = next(iter(asked.items()), ("", None))
+            is_other = len(asked) == 1 and isinstance(value, str) and not value.startswith(ran) and ran[0] not in "{[("
+            return {name: ran} if is_other and self.spans[-1].graph is not None else asked
+        # Frameworks add arguments that nobody asked for, and write some as texts.
+        is_same = all(name in ran and as_text(ran[name]) == as_text(value) for name, value in asked.items())
+        return asked if is_same else ran
+
     def finish(self) -> ToolCall:
         """Return the call as a trajectory has it."""
         last = self.spans[-1] if self.spans else None  # the others are earlier attempts
-        arguments = "" if self.request is None else self.request.arguments
-        if arguments == "" and last is not None:  # a request without any: contents may be in one place only
-            arguments = last.arguments or ""
         # What the model was given as the result counts more than what the tool's span recorded.
         result = None
         if self.answer is not None:
@@ -81,7 +102,7 @@ class CallDraft:
         # A span of a call that was not executed is one that somebody asked for.
         requested = self.request is not None or not executed
         return ToolCall(
-            self.name, arguments, self.id, result if executed else None, requested=requested, executed=executed
+            self.name, self.arguments, self.id, result if executed else None, requested=requested, executed=executed
         )
 
 
@@ -118,6 +139,8 @@ class Calls:
                 self._execute_by_id(position, span)
             elif span.call_id is None and known is not None and _is_tried_again(known.spans[-1]):
                 known.spans.append(span)  # the same call
+            elif span.call_id is None and known is not None and span.error is not None and _is_before(span, known):
+                known.spans.insert(0, span)  # the same, where only the attempt with a result has the call's id
             else:
                 self._add(CallDraft(span.name, position, spans=[span]))
                 latest[_key(span)] = self._calls[-1]
@@ -154,12 +177,14 @@ class Calls:
                 rest.append((position, span))
         return rest
 
-    def answer(self, results: Iterable[tuple[int, Message, bool]]) -> None:
+    def answer(self, results: Iterable[tuple[int, Message, bool]], *, is_langchain: bool) -> None:
         """Join messages with results to the calls, in order.
 
         A result without a call is an execution that nobody asked for, where this run itself says it; in what a model
-        was given, it is from before this run.
+        was given, it is from before this run. A call without a span of its own was not executed where LangChain's own
+        words are in the place of its result: its instrumentations write a span for every tool that it runs.
         """
+        answers: set[str] = set()  # names of calls that are answers
         coming = deque(self)  # a result can only answer a call from before it
         pending: PendingCalls[CallDraft] = PendingCalls()
         for position, message, is_own in results:
@@ -168,9 +193,41 @@ class Calls:
                 pending.add(call, call.id, call.name)
             found, is_repeated = pending.take(message)
             if found is not None:
-                found.answer, found.is_served = message, is_own
+                # A service's own tools have no spans, and their results in the model's own message.
+                is_unspanned = is_langchain and not is_own and not found.spans
+                if is_unspanned and message.text.startswith(_ANSWERS):
+                    answers.add(found.name)
+                is_refused = is_unspanned and NOT_EXECUTED.match(message.text) is not None
+                found.answer, found.is_served = None if is_refused else message, is_own
+                found.is_unspanned = is_unspanned and not is_refused
             elif is_own and not is_repeated:
                 self._add(CallDraft(message.name or "", position, answer=message))
+        for call in self._calls:
+            call.is_internal |= call.name in answers and not call.spans
+
+    def find_doubts(self) -> dict[Question, str]:
+        """Return what the record cannot show of the calls, although it has results of them."""
+        unknown: dict[Question, str] = {}
+        has_spans = any(call.spans for call in self._calls)
+        for call in self._calls:
+            if call.answer is None or call.is_internal:
+                continue
+            edited = EDITED.match(call.answer.text)
+            if edited is not None and (
+                call.request is None or key_of(call.request.arguments) == key_of(call.arguments)
+            ):
+                unknown["arguments"] = CHANGED.format(quote(call.name))
+            if edited is not None and edited[1] != call.name:
+                unknown["tools"] = CHANGED.format(quote(call.name))
+            # The user's code wrote this result: it may have run the tool, or answered in its place.
+            if has_spans and call.is_unspanned:
+                unknown["tools"] = _NO_SPAN.format(quote(call.name))
+        return unknown
+
+    def end(self, answers: Collection[str]) -> None:
+        """Mark the calls by which models gave their answers, executed or not."""
+        for call in self._calls:
+            call.is_internal |= call.name in answers
 
     def hand_over(self, handoffs: Iterable[tuple[int, str]], agents: Iterable[str], inside: Iterable[str]) -> None:
         """Mark the calls that only name the next agent: those of handoff spans, and executed ones of a known agent.
@@ -197,6 +254,11 @@ class Calls:
 def _is_tried_again(span: Span) -> bool:
     """Say whether another span may be of the same call: it failed, or waited for an approval."""
     return span.error is not None or span.ran is None
+
+
+def _is_before(span: Span, call: CallDraft) -> bool:
+    """Say whether a span ended before the others of a call began."""
+    return all((span.end or 0) <= (other.start or 0) for other in call.spans)
 
 
 def _target(call: CallDraft) -> str:

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_agent
+from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_agent, started_agent
+from adjudge.traces._message_lists import CHANGED, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
@@ -120,6 +121,11 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     hiding = [call for call, target in made if target is None and call.executed and call.arguments]
     if hiding and "tools" not in found and (hidden := hidden_agent(hiding, {})) is not None:
         found.setdefault("inside", BEHIND.format(quote(hidden)))
+    # Who is started by a call is an agent that was called, between those that speak before it and after it.
+    started = {agent for call in hiding if (agent := started_agent(call))}
+    agents = dict.fromkeys((*speakers, *handed_to))
+    if started:
+        agents = _in_order_of_entry(messages, started) | agents
     # A list with several agents shows who was called; one agent's own calls may each be of another.
     if "agents" not in found and len({*speakers, *handed_to}) == 1:
         maybe = asked_in_words(hiding, {})
@@ -130,7 +136,7 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         tool_calls=None
         if found.get("tools") in (NOTHING_DONE, NO_TOOL_NAMED)
         else tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
-        agents_called=tuple(dict.fromkeys([*speakers, *handed_to])),
+        agents_called=tuple(agents),
         final_response=next(texts, None),
         unknown=found,
     )
@@ -224,23 +230,39 @@ def _name_the_next(
     return named
 
 
+def _in_order_of_entry(messages: Iterable[Message], started: Collection[str]) -> dict[str, None]:
+    """Return who speaks, and who was started by a call, in the order in which the messages have them."""
+    found: dict[str, None] = {}
+    for message in messages:
+        if message.role == "assistant":
+            named = [message.name, *map(started_agent, message.tool_calls)]
+            found |= dict.fromkeys(name for name in named if name and (name == message.name or name in started))
+    return found
+
+
 def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Iterable[str]) -> dict[Question, str]:
-    """Return what a list says itself that it leaves out: what agents did whose last words are all that is here."""
-    behind = None
+    """Return what a list says itself that it leaves out.
+
+    That is what agents did whose last words are all that is here, and what a person made of a call before it ran.
+    """
+    found: dict[Question, str] = {}
     comes_back = False
     for call in calls:
         comes_back = comes_back or call.name.startswith("transfer_back_to_")
         if call.executed and call.name.lower().replace(" ", "_") in _COWORKERS:
             arguments, _ = loose(call.arguments)
             named = arguments.get("coworker") if isinstance(arguments, Mapping) else None
-            return dict.fromkeys(("agents", "tools"), BEHIND.format(quote(str(named or "a coworker"))))
+            found |= dict.fromkeys(("agents", "tools"), BEHIND.format(quote(str(named or "a coworker"))))
         if call.executed and (call.result or "").startswith(_MANAGED):
-            behind = call.name
-    if behind is not None:
-        return {"tools": BEHIND.format(quote(behind))}
-    if not comes_back:
-        return {}
-    # LangGraph's supervisor keeps only the last message of an agent unless it is asked for all of them.
-    busy = {one.name for one in messages for call in one.tool_calls if not call.name.startswith("transfer_back_to_")}
-    quiet = next((name for name in handed_to if name not in busy), None)
-    return {} if quiet is None else {"tools": _SHORTENED.format(quote(quiet))}
+            found["tools"] = BEHIND.format(quote(call.name))
+        edited = EDITED.match(call.result or "")
+        if edited is not None:
+            found["arguments"] = CHANGED.format(quote(call.name))
+            found |= {} if edited[1] == call.name else {"tools": found["arguments"]}
+    if comes_back and "tools" not in found:
+        # LangGraph's supervisor keeps only the last message of an agent unless it is asked for all of them.
+        made = [(one.name, call.name) for one in messages for call in one.tool_calls]
+        busy = {agent for agent, tool in made if not tool.startswith("transfer_back_to_")}
+        quiet = next((name for name in handed_to if name not in busy), None)
+        found |= {} if quiet is None else {"tools": _SHORTENED.format(quote(quiet))}
+    return found

@@ -11,7 +11,7 @@ from io import BytesIO
 from adjudge.errors import TrajectoryError
 from adjudge.traces._agents_sdk import how_it_ran
 from adjudge.traces._facts import Facts
-from adjudge.traces._frameworks import how_to_send, read_framework
+from adjudge.traces._frameworks import how_to_send, read_answers, read_framework
 from adjudge.traces._genai import read_genai
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._langgraph import last_words, read_graph_facts
@@ -62,6 +62,10 @@ def decode_protobuf(data: object) -> list[Record]:
     return _group_by_trace(spans)
 
 
+# By this exception a tool of LangGraph waits for a person; when it goes on, it is called again, in a span of its own.
+_INTERRUPT, _PAUSED = "langgraph.errors.GraphInterrupt", "it waits for a person"
+
+
 def _group_by_trace(spans: Iterable[OtlpSpan]) -> list[Record]:
     """Read spans in their dialects, and put those of one trace together."""
     traces: dict[str, list[Span]] = {}
@@ -81,6 +85,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.text = last_words(span.attributes)
     if facts.kind == "llm":
         facts.usage = read_usage_attributes(span.attributes)
+        parameters = span.attributes.get("model_request_parameters")
+        facts.answers = read_answers(parameters) if isinstance(parameters, str) else ()
     facts.unsent = facts.unsent or _unsent(facts, span)
     if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
         has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)
@@ -99,8 +105,11 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.faults.append(NOT_ENDED)
     # Langfuse's SDK names a parent for the first span of a trace, too, which may not exist.
     parent = None if is_root(span.attributes) else span.parent
+    error = span.error
+    if error is None and facts.kind == "tool":
+        error = next((_PAUSED for one in span.events if one.attributes.get("exception.type") == _INTERRUPT), None)
     return facts.to_span(
-        span.id, parent, span.name, start=span.start, end=span.end, error=span.error, is_entry=span.is_entry
+        span.id, parent, span.name, start=span.start, end=span.end, error=error, is_entry=span.is_entry
     )
 
 

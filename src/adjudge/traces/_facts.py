@@ -42,6 +42,7 @@ class Facts:
     usage: Usage | None = None
     ran: bool | None = True
     has_tools: bool = False
+    answers: tuple[str, ...] = ()
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -109,6 +110,7 @@ class Facts:
             self.usage,
             self.ran,
             self.has_tools,
+            self.answers,
         )
 
 

@@ -101,6 +101,19 @@ def read_framework(span: OtlpSpan, where: str, cache: MessageCache) -> Facts | N
     return facts
 
 
+@lru_cache(maxsize=64)  # every request of an agent has the same
+def read_answers(parameters: str) -> tuple[str, ...]:
+    """Return the tools by which a model of pydantic-ai gives its answer: types and functions of the output.
+
+    >>> read_answers('{"function_tools": [{"name": "search"}], "output_tools": [{"name": "final_result"}]}')
+    ('final_result',)
+    """
+    found = loose(parameters)[0]
+    tools = found.get("output_tools") if isinstance(found, Mapping) else None
+    names = [tool.get("name") for tool in tools if isinstance(tool, Mapping)] if isinstance(tools, list) else []
+    return tuple(name for name in names if isinstance(name, str))
+
+
 def _read_adk(attributes: Mapping[str, Any], where: str, cache: MessageCache) -> Facts | None:
     """Read the attributes that ADK 1 writes; those of a tool have an empty request and response beside them."""
     arguments = attributes.get(_ADK_ARGUMENTS)

@@ -90,6 +90,7 @@ def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
     for key in ("gen_ai.tool.call.arguments", "traceloop.entity.input", "tool_arguments"):
         if part.data.get(key) is not None:
             facts.arguments = arguments_of(part.data[key])
+            _unwrap(facts)
             break
     result = part.get("gen_ai.tool.call.result", "traceloop.entity.output", "tool_response")
     # Strands writes a call as events of the tool's span: what it was given, and what it said.
@@ -102,6 +103,17 @@ def _read_tool(facts: Facts, part: RecordPart, span: OtlpSpan) -> None:
     facts.is_internal = part.get("gen_ai.tool.type") == _TRANSFER
     if span.scope.startswith(_KERNEL):
         _read_kernel(facts)
+
+
+def _unwrap(facts: Facts) -> None:
+    """Take a call of LangChain's out of what OpenLLMetry writes around it: `{"input_str", "inputs", "kwargs"}`."""
+    held = facts.arguments
+    if not isinstance(held, Mapping) or "input_str" not in held or not isinstance(held.get("inputs"), Mapping):
+        return
+    facts.arguments = held["inputs"]
+    about = held.get("kwargs")
+    identity = about.get("tool_call_id") if isinstance(about, Mapping) else None
+    facts.call_id = facts.call_id or (identity if isinstance(identity, str) and identity else None)
 
 
 def _read_kernel(facts: Facts) -> None:

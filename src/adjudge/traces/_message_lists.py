@@ -44,13 +44,18 @@ _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "addit
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
 _SUMMARISED = "the messages before a summary are gone: return all of them, or record a trace"
-# What LangChain writes in place of a result, where a person, a limit or a missing tool kept a call from being executed.
-_NOT_EXECUTED = re.compile(
+# What LangChain writes in place of a result, where a person, a limit, a missing tool or broken arguments kept a call
+# from being executed.
+NOT_EXECUTED = re.compile(
     r"User rejected the tool call for `|Tool call limit exceeded\. Do not "
     r"|Error: \S+ is not a valid tool, try one of \["
+    r"|Tool call \S+ with id \S+ could not be executed - arguments were malformed or truncated"
 )
 _NOT_CALLED = frozenset({"validation_error", "unknown_tool", "unavailable_tool"})  # why pydantic-ai asks again
 _INTERRUPTED = "the run was interrupted in a call, and maybe in its tool: record a trace"
+# What LangChain writes before the result of a call that a person changed; the name is that of the tool that ran.
+EDITED = re.compile(r"[^\n]{0,2000}? Executed instead: (\S+) with arguments \{")
+CHANGED = "a person changed call {} before it ran, and what ran is not in the record: record a trace with contents"
 _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 
@@ -101,7 +106,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
         if isinstance(more, Mapping) and more.get("lc_source") == "summarization":
             unknown |= dict.fromkeys(("agents", "tools"), _SUMMARISED)
         # The words stay, but not as a result: its call was requested and not executed.
-        is_refused = about.get("status") == "error" and isinstance(text, str) and _NOT_EXECUTED.match(text)
+        is_refused = about.get("status") == "error" and isinstance(text, str) and NOT_EXECUTED.match(text)
         if item.get("type") == "function_call_output" and isinstance(item.get("output"), str):
             text = item["output"]
             is_refused = is_refusal(text)

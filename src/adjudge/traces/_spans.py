@@ -50,8 +50,9 @@ class Span:
     is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
     hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
     of one run in several traces share.
-    `usage` are the tokens of a model call and what they cost. `ran` says of a tool whether it was executed: False where
-    its call was refused, None where the span does not say. `has_tools` says that every tool that runs has a span.
+    `usage` are the tokens of a model call and what they cost; `answers` the tools by which the model gives its answer.
+    `ran` says of a tool whether it was executed: False where its call was refused, None where the span does not say.
+    `has_tools` says that every tool that runs has a span.
     """
 
     id: str
@@ -81,6 +82,7 @@ class Span:
     usage: Usage | None = None
     ran: bool | None = True
     has_tools: bool = False
+    answers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
