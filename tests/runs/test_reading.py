@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -235,3 +237,26 @@ def test_rows_that_belong_together_widen_the_interval(tmp_path: Path) -> None:
     assert (turns.value, turns.low, turns.high, turns.method) == (0.5, expected.low, expected.high, "clustered")
     assert repeats == turns
     assert alone == mean_of(Moments.of(values))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("requests.at", 1e308),
+        ("requests.at", "x"),
+        ("replies.seconds", "x"),
+        ("replies.attempts", "x"),
+        ("replies.cost", "x"),
+    ],
+)
+def test_measures_of_another_kind(column: str, value: object, tmp_path: Path) -> None:
+    """No checksum is over times, attempts and costs, so a file may hold anything there: it is damaged, and says so."""
+    path = tmp_path / "a.run"
+    shutil.copy(GOLDEN / "runs" / "stopped.run", path)
+    table, _, name = column.partition(".")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"UPDATE {table} SET {name} = ?", (value,))  # noqa: S608 (our own text)
+        connection.commit()
+    with pytest.raises(RunError) as caught:
+        list(open_run(path).replies())
+    assert caught.value.code == "run-damaged"

@@ -13,14 +13,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from msgspec import Meta
 
 from adjudge.errors import RunError, UsageError, closest
 from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import known_in, score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
+from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_as, read_case, read_reply
 from adjudge.runs._score_file import check_place
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from adjudge.judges import Calibration
     from adjudge.runs._stopping import EarlyStop
 
+Moment = Annotated[float, Meta(ge=0.0, lt=253402300800.0)]  # up to the year 9999, as dates can show it
 NOT_RUN = "not-run: the run ended before this row"
 PAGE = 256
 MOST_COMPARED = 20_000  # ids that an unknown one is compared with
@@ -248,7 +251,7 @@ class RunFile:
                 # The attempts of the whole page in one query.
                 failed: dict[int, list[Attempt]] = {}
                 for request, *attempt in store.rows(ATTEMPTS, first, last):
-                    failed.setdefault(request, []).append(Attempt(*attempt))
+                    failed.setdefault(request, []).append(read_as(Attempt, attempt))
                 yield from (_reply(row, failed.get(row[4], ())) for row in rows)
 
     def export(self, out: str | Path) -> None:
@@ -278,10 +281,12 @@ def _reply(row: tuple[Any, ...], attempts: Sequence[Attempt]) -> RowReply:
     check(asked_sum, "requests", asked, number, case.seq, key)
     request = decode_as(ChatRequest, asked) if key else None  # an agent's own call has no key
     source, seconds, calls, cost, fault, body, sum_ = row[9:]
+    asked_at = read_as(Moment, at)
     if source is None:  # the run was killed before the reply came
-        return RowReply(case.id, request, None, at=at, attempts=tuple(attempts))
+        return RowReply(case.id, request, None, at=asked_at, attempts=tuple(attempts))
     reply = read_reply(key, number, source, fault, body, sum_)
-    return RowReply(case.id, request, reply, fault, source, at, seconds, calls, cost, tuple(attempts))
+    took, of, paid = read_as(tuple[float, int, float | None], (seconds, calls, cost))
+    return RowReply(case.id, request, reply, fault, source, asked_at, took, of, paid, tuple(attempts))
 
 
 @dataclass(frozen=True, slots=True)

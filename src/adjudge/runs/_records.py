@@ -261,6 +261,8 @@ def read_reply(key: bytes, number: int, source: str, fault: str | None, body: by
 def read_trajectory(seq: int, seconds: float, fault: str | None, body: bytes, sum_: bytes) -> TrajectoryRecord:
     """Read what the agent did."""
     check(sum_, "trajectories", body, seq, fault)
+    if not isinstance(seconds, float):  # no checksum is over it
+        raise RunError(f"the time of case {seq} in the run file is not a number", code="run-damaged")
     return TrajectoryRecord(decode_as(Trajectory, body), fault, seconds)
 
 
@@ -285,6 +287,14 @@ def decode_as(kind: type[T], body: bytes) -> T | None:
             return from_json(kind, body)
         except RowError as error:
             raise RunError(f"a {kind.__name__} in the run file cannot be read: {error}", code="run-damaged") from None
+
+
+def read_as(kind: type[T], value: object) -> T:
+    """Return columns that no checksum is over, if they are of a kind."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise RunError(f"a record in the run file cannot be read: {error}", code="run-damaged") from None
 
 
 def check(sum_: bytes, table: str, body: object, *keys: object) -> None:
