@@ -74,3 +74,16 @@ def test_a_check_is_held_against_a_gate(tmp_path: Path, workflow: float | None, 
     text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
     assert f"Gate {verdict}" in text
     assert "0.5000 (n 2, 95 % interval 0.0945 .. 0.9055)" in text
+
+
+def test_a_comparison_says_what_the_terminal_says(tmp_path: Path) -> None:
+    """What is surely worse, but not surely by more than the margin, is worse on the page too, which names the margin."""
+    base = make_run(tmp_path / "base.run", rows_of(120, skill=500))
+    new = make_run(tmp_path / "new.run", rows_of(120, skill=12))
+    done = command("compare", str(base), str(new), "--margin", "0.06", "--html", "a.html", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "though not shown to be so by more than the margin" in done.stdout.decode()
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert "worse though not shown to be so by more than the margin" in text
+    assert "the margin of 0.06" in text
+    assert "undecided" not in text
