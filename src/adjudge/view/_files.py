@@ -33,6 +33,7 @@ class FileSource:
     total = None
     spent = None
     calibration = None
+    early = None
 
     def __init__(self, path: Path, start: bytes) -> None:
         self.path = path

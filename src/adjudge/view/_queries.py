@@ -54,7 +54,7 @@ class Query:
             reason=given.get("reason", "")[:80],
             low=_number(given.get("low", "")),
             high=_number(given.get("high", "")),
-            tag=given.get("tag", "")[:80],
+            tag=given.get("tag", "")[:500],
             mark=given.get("mark", "") if given.get("mark", "") in MARKS else "",
             words=given.get("words", "")[:500],
             sort=next((one for one in SORTS if one == sort), "number"),
@@ -198,7 +198,7 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
         if bound is not None:
             where.append(f"s.value {sign} ?")
             values.append(bound)
-    for mark in (f"tag:{query.tag}" if query.tag else "", query.mark):
+    for mark in (f"tag:{query.tag}" if query.tag else "", f"{query.mark}:{query.scorer}" if query.mark else ""):
         if mark:
             leads = _leader(query) == "marks" and "m.name = ?" not in where
             where.append("m.name = ?" if leads else "s.number IN (SELECT number FROM marks WHERE name = ?)")

@@ -39,6 +39,7 @@ def environment() -> Environment:
         "address": address,
         "change": change,
         "cut": cut,
+        "ends": ends,
         "estimate": estimate,
         "interval": interval,
         "markup": Markup,  # of our own style sheet alone
@@ -47,6 +48,7 @@ def environment() -> Environment:
         "one_line": one_line,
         "plain_interval": plain_interval,
         "pretty": pretty,
+        "rows": rows,
         "seconds": seconds,
         "shown": shown,
         "signed_interval": signed_interval,
@@ -107,6 +109,22 @@ def interval(mean: Mean | None) -> str:
     '0.2500 .. 0.7500'
     """
     return "–" if mean is None or mean.low is None or mean.high is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+
+
+def rows(count: int) -> str:
+    """Return how many rows there are as text."""
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def ends(text: object, most: int) -> str:
+    """Return a name whose end may matter as much as its beginning.
+
+    >>> ends("a" * 40 + "b", 11)
+    'aaaaaa…aaab'
+    """
+    whole = str(text)
+    tail = most // 3 + 1
+    return shown(whole if len(whole) <= most else f"{whole[: most - tail - 1]}…{whole[-tail:]}", most)
 
 
 def seconds(value: float | None) -> str:

@@ -9,6 +9,7 @@ still mislead, such as those that turn the direction of text.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from adjudge.errors import DataError, RowError
@@ -18,6 +19,7 @@ from adjudge.view._sources import ViewRow
 
 MOST = 20_000  # characters of one text on a page
 MOST_INDEXED = 20_000  # characters of one row that can be searched
+LONGEST_TAG = 400  # characters of a tag that are kept
 DEEPEST = 12  # levels of JSON that are laid out
 # Controls but tab and line feed, marks that turn or hide text, half characters, and what is no character at all.
 _HIDDEN = re.compile(
@@ -157,3 +159,21 @@ def _texts(row: ViewRow) -> Iterator[str]:
             yield value
         elif isinstance(value, list):
             yield from (one for one in value if isinstance(one, str))
+
+
+def tags_of(row: ViewRow) -> list[str]:
+    """Return the tags of a row: those it has as a list, and the values of columns that name a kind."""
+    tags = row.columns.get("tags")
+    found = [str(tag) for tag in tags[:50]] if isinstance(tags, list | tuple) else []
+    for name in ("tag", "topic", "domain", "category", "split", "group"):
+        value = row.columns.get(name)
+        if isinstance(value, str | int | bool) and value != "":
+            found.append(f"{name}={value}")
+    return [_short_tag(tag) for tag in found]
+
+
+def _short_tag(tag: str) -> str:
+    """Return a tag as it is kept: of a very long one the beginning, and a sum that no other one has."""
+    if len(tag) <= LONGEST_TAG:
+        return tag
+    return f"{tag[: LONGEST_TAG - 20]} {blake2b(tag.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
