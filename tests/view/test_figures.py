@@ -145,12 +145,13 @@ def test_more_tags_than_are_shown_are_counted(tmp_path: Path) -> None:
 def test_the_numbers_of_crag_are_those_of_its_command(tmp_path: Path) -> None:
     """The page of a CRAG run has the accuracy, the rates and the intervals that `adjudge crag` prints."""
     labels = [[2, 1, 0], [2, 2], [0, 0, 2, 2], [1, 1], [2]]  # right, missing, wrong
-    rows, turns = [], []
+    rows: list[ViewRow] = []
+    turns = []
     for session, codes in enumerate(labels):
         for turn, code in enumerate(codes):
             score = Score.scored(float(code == 2), parts={"miss": float(code == 1)})
-            rows.append(ViewRow(len(rows), f"{session} {turn}", {"session_id": f"s{session}", "turn_idx": turn}))
-            rows[-1] = ViewRow(rows[-1].number, rows[-1].id, rows[-1].columns, scores={"crag_turn": score})
+            columns = {"session_id": f"s{session}", "turn_idx": turn}
+            rows.append(ViewRow(len(rows), f"{session} {turn}", columns, scores={"crag_turn": score}))
             turns.append(
                 {
                     **dict.fromkeys(("domain", "query_category", "dynamism", "image_quality")),

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -265,3 +266,39 @@ def test_what_is_not_there_says_so(visitor: Visitor, folder: Path) -> None:
         assert visitor.get(path).status == 404, path
     senseless = "scorer=99&status=x&verdict=y&low=nan&high=1e999&sort=z&after=q_9999999999999999&mark=m"
     assert visitor.get(f"/runs/{name}?{senseless}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("low=0,5", "The value '0,5' is not a number"),
+        ("high=abc", "The value 'abc' is not a number"),
+        ("low=1_0", "The value '1_0' is not a number"),
+        ("words=%25", "'%' has no letters or digits"),
+        ("words=%F0%9F%98%80", "has no letters or digits"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_said_to_be_wrong(visitor: Visitor, folder: Path, query: str, words: str) -> None:
+    """A bound that is not a number, or a search without a word, finds nothing, and the page says why."""
+    page = visitor.page(f"/runs/{key(folder / 'new.run')}?{query}")
+    assert words in page.text
+    assert "0 of 130 rows" in page.text
+    typed = query.partition("=")[2]
+    assert "%" in typed or typed in [one.get("value") for one in page.all("input")]
+
+
+def test_a_search_ignores_accents(tmp_path: Path) -> None:
+    """Accents of Latin, Greek and Cyrillic letters do not matter, neither in a row nor in a search."""
+    run = make_run(tmp_path / "a.run", [{**rows_of(1)[0], "question": "naïve Δέλτα"}])
+    with ViewServer([run], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        for words in ("naive", "NAÏVE", "δελτα", "δέλτα", "Δέλ"):
+            assert "1 of 1 row " in visitor.page(f"/runs/{key(run)}?{urlencode({'words': words})}").text
+
+
+@pytest.mark.parametrize("number", ["9" * 20, "9" * 6000, "99999", "-1", "1e3", "%D9%A3"])
+def test_a_row_that_cannot_be_is_not_found(visitor: Visitor, folder: Path, number: str) -> None:
+    """A number that no row has, however long, is a page that says so."""
+    answer = visitor.get(f"/runs/{key(folder / 'new.run')}/rows/{number}")
+    assert answer.status == 404
+    assert "<main" in answer.text

@@ -82,6 +82,7 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         next=page.next,
         count=count,
         is_more=is_more,
+        typed={"low": _typed(query.low), "high": _typed(query.high), **dict(query.wrong)},
         waiting=waiting_of(index, figures),
         is_running=index.source.is_running,
         version=version_of(index),
@@ -90,6 +91,10 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         gate=gate_view(index, gate),
         **_choices(index, figures, query),
     )
+
+
+def _typed(bound: float | None) -> str:
+    return "" if bound is None else str(bound)
 
 
 def _choices(index: RowIndex, figures: RunFigures, query: Query) -> dict[str, Any]:

@@ -8,6 +8,7 @@ still mislead, such as those that turn the direction of text.
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 class Shown(NamedTuple):
@@ -129,6 +131,17 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else encode_json(value).decode("utf-8", "replace")
 
 
+def folded(text: str) -> str:
+    """Return text without the accents of Latin, Greek and Cyrillic letters, as a search compares it.
+
+    >>> folded("Δέλτα, naïve")
+    'Δελτα, naive'
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
+
+
 def searchable_text(row: ViewRow) -> str:
     """Return what a row can be found by: its id, its columns, what was said, and the reasons of its scores."""
     parts: list[str] = []
@@ -138,7 +151,7 @@ def searchable_text(row: ViewRow) -> str:
         room -= len(text)
         if room <= 0:
             break
-    return "\n".join(parts)
+    return folded("\n".join(parts))
 
 
 def _texts(row: ViewRow) -> Iterator[str]:
