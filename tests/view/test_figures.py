@@ -184,3 +184,20 @@ def test_marks_are_about_the_chosen_score(tmp_path: Path) -> None:
     assert [index.page(Query(at, mark="disagree")).numbers for at in range(3)] == [[0], [2], [0, 2]]
     assert index.figures().scorers[2].marks == {"disagree": 2}
     index.close()
+
+
+@pytest.mark.parametrize("values", [(1e308, 1e308, -1e308, 1.7e308), (1e308, -1e308), (1e308,), (1e308, 1e308)])
+def test_the_largest_numbers_are_shown(tmp_path: Path, values: tuple[float, ...]) -> None:
+    """Scores whose sum is beyond a float have a mean, bars and pages, in the list, alone and as a report."""
+    file = tmp_path / "scores.jsonl"
+    line = '{"id": "q%d", "scorer": "f1", "value": %r, "status": "scored", "reason": null, "parts": {}}\n'
+    file.write_text("".join(line % one for one in enumerate(values)))
+    write_report(file, out=tmp_path / "a.html")
+    found = figures_of(file, tmp_path / "cache").scorers[0]
+    assert found.mean is not None
+    assert found.mean.value == pytest.approx(sum(one / len(values) for one in values))
+    assert sum(one.count for one in found.bins) == len(values)
+    with ViewServer([file], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        assert "JSON" not in visitor.page("/?list=1").text
+        assert f"{len(values)} row" in visitor.page(f"/runs/{key(file)}").text

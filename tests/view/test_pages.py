@@ -302,3 +302,25 @@ def test_a_row_that_cannot_be_is_not_found(visitor: Visitor, folder: Path, numbe
     answer = visitor.get(f"/runs/{key(folder / 'new.run')}/rows/{number}")
     assert answer.status == 404
     assert "<main" in answer.text
+
+
+def test_a_log_that_did_not_end_well_says_so(tmp_path: Path) -> None:
+    """What a reader of any comparison with a file must know is on its page as well."""
+    sample = {"id": "1", "epoch": 1, "input": "?", "target": "x", "messages": [], "scores": {"f1": {"value": 0.5}}}
+    header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
+    log = {"version": 2, "status": "cancelled", "eval": header, "samples": [sample]}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with ViewServer([tmp_path / "log.json"], cache=tmp_path / "cache") as server:
+        page = Visitor(server).page(f"/runs/{key(tmp_path / 'log.json')}")
+    assert "did not end well, its status is 'cancelled'" in page.text
+
+
+def test_files_of_one_name_show_their_folder(tmp_path: Path) -> None:
+    """Two files of one name are told apart in the list; one whose name is its own needs no folder."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        make_run(tmp_path / folder / "same.run", rows_of(3))
+    make_run(tmp_path / "one" / "other.run", rows_of(3))
+    with ViewServer([tmp_path / "one", tmp_path / "two"], cache=tmp_path / "cache") as server:
+        text = Visitor(server).page("/?list=1").text
+    assert text.count("/one ") == text.count("/two ") == 1

@@ -73,6 +73,7 @@ def test_a_check_is_held_against_a_gate(tmp_path: Path, workflow: float | None, 
     write_report(tmp_path / "a.run", out=tmp_path / "a.html", gate=gate)
     text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
     assert f"Gate {verdict}" in text
+    assert "Scenarios scenario passed repeats look 0 of 1 failed search 1 of 1 passed" in text
     assert "0.5000 (n 2, 95 % interval 0.0945 .. 0.9055)" in text
 
 
@@ -86,3 +87,12 @@ def test_a_comparison_says_what_the_terminal_says(tmp_path: Path) -> None:
     text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
     assert "worse though not shown to be so by more than the margin" in text
     assert "the margin of 0.06" in text
+
+
+def test_printing_keeps_the_pictures(tmp_path: Path) -> None:
+    """On paper the bars of forms are left out, and those of a distribution stay."""
+    write_report(make_run(tmp_path / "a.run", rows_of(3)), out=tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    hidden = text.partition("@media print")[2].partition("{ display: none; }")[0]
+    assert "form.bar," in hidden
+    assert " .bar," not in hidden

@@ -5,6 +5,7 @@ All sums are made by SQLite, so a million rows take the memory of one; they are 
 
 import sqlite3
 from dataclasses import dataclass, field
+from math import isfinite
 
 from adjudge.conversations import RATE_RANGES, RATES
 from adjudge.runs import EarlyStop
@@ -198,9 +199,15 @@ def _plain_mean(connection: sqlite3.Connection, where: str, values: list[object]
     if not n:
         return None
     mean = total / n
+    # The sum is beyond a float, the mean is not.
+    if not isfinite(mean):
+        mean = connection.execute(f"SELECT sum(value / ?) FROM scores WHERE {where}", [n, *values]).fetchone()[0]
     squares = connection.execute(
         f"SELECT sum((value - ?) * (value - ?)) FROM scores WHERE {where}", [mean, mean, *values]
     ).fetchone()[0]
+    # Nor may the squares be: then there is a mean and no interval.
+    if squares is None or not isfinite(squares):
+        return Mean(mean, None, None, n, "none")
     found = mean_of(Moments(n, mean, squares, not others))
     if found is None or found.low is None or found.high is None or range_ is None:
         return found
@@ -216,7 +223,7 @@ def _standard_error(connection: sqlite3.Connection, at: int) -> float | None:
     squares = connection.execute(
         "SELECT sum((value - ?) * (value - ?)) FROM scores WHERE scorer = ? AND value IS NOT NULL", (mean, mean, at)
     ).fetchone()[0]
-    return float((squares / (n - 1) / n) ** 0.5)
+    return None if squares is None or not isfinite(squares) else float((squares / (n - 1) / n) ** 0.5)
 
 
 def _clustered_mean(
@@ -231,6 +238,9 @@ def _clustered_mean(
     )
     # Equal totals are counted together: there are few different ones.
     for size, total, count in _counted(totals):
+        # A sum that is beyond a float has no interval.
+        if not isfinite(total):
+            return _plain_mean(connection, where, values, range_)
         clusters.add_total(size, total, count=count)
     # As in the summary of the run: Wilson's interval for shares, Student's t for the rest, and for turns of CRAG.
     others = connection.execute(
@@ -271,15 +281,19 @@ def _counted(totals: sqlite3.Cursor) -> list[tuple[int, float, int]]:
 def _bins(connection: sqlite3.Connection, at: int, range_: tuple[float, float]) -> tuple[HistogramBar, ...]:
     """Return the distribution of the values of a scorer."""
     low, high = range_
-    width = (high - low) / BINS or 1.0
+    width = (high / BINS - low / BINS) or 1.0
+    # A power of two changes no digit, and keeps differences of the largest numbers within a float.
+    scale = 1.0 if isfinite(high - low) else 2.0**-10
     counts = dict(
         connection.execute(
-            """SELECT max(0, min(?, CAST((value - ?) / ? AS INTEGER))) AS bin, count(*) FROM scores
+            """SELECT max(0, min(?, CAST((value * ? - ?) / ? AS INTEGER))) AS bin, count(*) FROM scores
                WHERE scorer = ? AND value IS NOT NULL GROUP BY bin""",
-            (BINS - 1, low, width, at),
+            (BINS - 1, scale, low * scale, width * scale, at),
         )
     )
-    return tuple(HistogramBar(low + n * width, low + (n + 1) * width, counts.get(n, 0)) for n in range(BINS))
+    # The distance of the ends may be beyond a float where they are not.
+    edges = [low * (1 - n / BINS) + high * (n / BINS) for n in range(BINS + 1)]
+    return tuple(HistogramBar(edges[n], edges[n + 1], counts.get(n, 0)) for n in range(BINS))
 
 
 def _slices(connection: sqlite3.Connection, about: About, early: EarlyFigures | None) -> tuple[Slice, ...]:

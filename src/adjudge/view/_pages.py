@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,10 @@ def list_page(
         if head is not None and head.mean is not None:
             trends.setdefault(name, []).append(head.mean.value)
         lines.append((entry, head, trends.get(name, [])[-MOST_TREND:]))
-    return render("list.html", lines=lines[::-1], chosen=chosen, calibrations=calibrations or {})
+    # Files of one name are told apart by their folder.
+    names = Counter(entry.path.name for entry in entries)
+    folders = {entry.key: str(entry.path.parent) for entry in entries if names[entry.path.name] > 1}
+    return render("list.html", lines=lines[::-1], chosen=chosen, folders=folders, calibrations=calibrations or {})
 
 
 def _series(entry: ListEntry) -> str:

@@ -30,7 +30,7 @@ SPECIAL = {"scenario": "check", TURN: "CRAG"}  # kinds of runs, by their first s
 class About:
     """What a file says of itself: its kind in words, when it was made, by which agent and judge, with which scores.
 
-    `judged` is the index of the judge's score, `ranges` those of the scores.
+    `judged` is the index of the judge's score, `ranges` those of the scores, `notes` what a reader must know.
     """
 
     name: str
@@ -42,6 +42,7 @@ class About:
     scorers: tuple[str, ...] = ()
     ranges: tuple[tuple[float, float] | None, ...] = ()
     judged: int | None = None
+    notes: tuple[str, ...] = ()
 
     def range_of(self, scorer: int) -> tuple[float, float] | None:
         """Return the range of a scorer, where it has one."""

@@ -39,6 +39,7 @@ def environment() -> Environment:
         "address": address,
         "change": change,
         "cut": cut,
+        "decimal": decimal,
         "ends": ends,
         "estimate": estimate,
         "interval": interval,
@@ -108,7 +109,9 @@ def interval(mean: Mean | None) -> str:
     >>> interval(Mean(0.5, 0.25, 0.75, 4, "t"))
     '0.2500 .. 0.7500'
     """
-    return "–" if mean is None or mean.low is None or mean.high is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+    return (
+        "–" if mean is None or mean.low is None or mean.high is None else f"{decimal(mean.low)} .. {decimal(mean.high)}"
+    )
 
 
 def rows(count: int) -> str:
@@ -125,6 +128,15 @@ def ends(text: object, most: int) -> str:
     whole = str(text)
     tail = most // 3 + 1
     return shown(whole if len(whole) <= most else f"{whole[: most - tail - 1]}…{whole[-tail:]}", most)
+
+
+def decimal(value: float) -> str:
+    """Return a mean as text: four decimals, unless it is too large for that.
+
+    >>> decimal(0.5), decimal(-1e308)
+    ('0.5000', '-1e+308')
+    """
+    return f"{value:.4f}" if abs(value) < 1e9 else f"{value:.3g}"
 
 
 def seconds(value: float | None) -> str:
