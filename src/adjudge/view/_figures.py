@@ -124,12 +124,13 @@ def figures_of(connection: sqlite3.Connection, about: About, early: EarlyStop | 
     """Sum up an index."""
     rows, tokens, cost = connection.execute("SELECT count(*), sum(tokens), sum(cost) FROM rows").fetchone()
     decided = None if early is None else EarlyFigures.of(early)
-    scorers = tuple(_scorer(connection, at, about, decided) for at in range(len(about.scorers)))
+    sums = _Sums(connection, about)
+    scorers = tuple(_scorer(sums, at, decided) for at in range(len(about.scorers)))
     tags = connection.execute("SELECT count(DISTINCT name) FROM marks WHERE name LIKE 'tag:%'").fetchone()[0]
     return RunFigures(
         rows=rows,
         scorers=scorers,
-        slices=_slices(connection, about, decided),
+        slices=_slices(sums, decided),
         tags=tags,
         rates=_rates(connection, about.scorers.index(TURN)) if TURN in about.scorers else {},
         early=decided,
@@ -139,7 +140,21 @@ def figures_of(connection: sqlite3.Connection, about: About, early: EarlyStop | 
     )
 
 
-def _scorer(connection: sqlite3.Connection, at: int, about: About, early: EarlyFigures | None) -> ScorerFigures:
+class _Sums:
+    """An index that is summed up; `is_clustered` says that some of its rows belong together."""
+
+    def __init__(self, connection: sqlite3.Connection, about: About) -> None:
+        self.connection, self.about = connection, about
+        self.is_clustered = (
+            connection.execute(
+                "SELECT 1 FROM rows WHERE cluster IS NOT NULL GROUP BY cluster HAVING count(*) > 1 LIMIT 1"
+            ).fetchone()
+            is not None
+        )
+
+
+def _scorer(sums: _Sums, at: int, early: EarlyFigures | None) -> ScorerFigures:
+    connection, about = sums.connection, sums.about
     name, range_ = about.scorers[at], about.range_of(at)
     counts = dict.fromkeys(("scored", "unscored", "error"), 0)
     by_status = connection.execute("SELECT status, count(*) FROM scores WHERE scorer = ? GROUP BY status", (at,))
@@ -156,7 +171,7 @@ def _scorer(connection: sqlite3.Connection, at: int, about: About, early: EarlyF
            GROUP BY reason ORDER BY count(*) DESC, reason LIMIT ?""",
         (at, MOST_REASONS),
     ).fetchall()
-    mean = _mean(connection, at, about)
+    mean = _mean(sums, at)
     marks = connection.execute(
         "SELECT name, count(*) FROM marks WHERE name IN (?, ?) GROUP BY name", (f"disagree:{at}", f"flaky:{at}")
     )
@@ -173,20 +188,25 @@ def _scorer(connection: sqlite3.Connection, at: int, about: About, early: EarlyF
     )
 
 
-def _mean(connection: sqlite3.Connection, at: int, about: About, tag: str | None = None) -> Mean | None:
+def _mean(sums: _Sums, at: int, tag: str | None = None) -> Mean | None:
     """Return the mean of a scorer, over all rows or those with a tag, as the command that made the run has it."""
+    connection, about = sums.connection, sums.about
     where, values = "scorer = ? AND value IS NOT NULL", list[object]([at])
     if tag is not None:
-        where += " AND number IN (SELECT number FROM marks WHERE name = ?)"
+        # Without the plus, SQLite goes through all values of the scorer for every tag.
+        where = "scorer = ? AND +value IS NOT NULL AND number IN (SELECT number FROM marks WHERE name = ?)"
         values.append(tag)
     is_turn = about.scorers[at] == TURN
-    is_clustered = connection.execute(
-        f"SELECT 1 FROM scores JOIN rows USING (number) WHERE {where} AND cluster IS NOT NULL"
-        " GROUP BY cluster HAVING count(*) > 1 LIMIT 1",
-        values,
-    ).fetchone()
+    is_clustered = (
+        sums.is_clustered
+        and connection.execute(
+            f"SELECT 1 FROM scores JOIN rows USING (number) WHERE {where} AND cluster IS NOT NULL"
+            " GROUP BY cluster HAVING count(*) > 1 LIMIT 1",
+            values,
+        ).fetchone()
+    )
     # `adjudge crag` gives conversations of one turn, too, the interval of clusters.
-    if is_turn or is_clustered is not None:
+    if is_turn or is_clustered:
         return _clustered_mean(connection, where, values, about.range_of(at), is_turn=is_turn)
     return _plain_mean(connection, where, values, about.range_of(at))
 
@@ -296,13 +316,13 @@ def _bins(connection: sqlite3.Connection, at: int, range_: tuple[float, float]) 
     return tuple(HistogramBar(edges[n], edges[n + 1], counts.get(n, 0)) for n in range(BINS))
 
 
-def _slices(connection: sqlite3.Connection, about: About, early: EarlyFigures | None) -> tuple[Slice, ...]:
+def _slices(sums: _Sums, early: EarlyFigures | None) -> tuple[Slice, ...]:
     """Return the figures of the first scorer by tag, the most frequent tags first."""
-    if not about.scorers:
+    if not sums.about.scorers:
         return ()
     found = []
-    for name, rows in frequent_tags(connection, MOST_TAGS):
-        mean = _mean(connection, 0, about, name)
+    for name, rows in frequent_tags(sums.connection, MOST_TAGS):
+        mean = _mean(sums, 0, name)
         # The looks that decided the run were at all rows: no interval of a part of them holds.
         shown = mean if early is None else early.mean_of("", mean)
         found.append(Slice(name, rows, 0 if mean is None else mean.n, shown))
