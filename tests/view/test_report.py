@@ -1,12 +1,14 @@
 """A report is one small file, the failures first."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from adjudge.comparison import CompareOptions, compare_results, read_results
 from adjudge.errors import UsageError
 from adjudge.scenarios import run_scenarios
-from adjudge.view import write_report
+from adjudge.view import write_comparison, write_report
 from cli.command import adjudge as command
 from view.looking import Page, make_run, rows_of
 
@@ -96,3 +98,12 @@ def test_printing_keeps_the_pictures(tmp_path: Path) -> None:
     hidden = text.partition("@media print")[2].partition("{ display: none; }")[0]
     assert "form.bar," in hidden
     assert " .bar," not in hidden
+
+
+def test_runs_that_should_not_be_compared_say_so(tmp_path: Path) -> None:
+    """A page of runs that were compared although they differ in more than the agent says why they should not be."""
+    base, new = (make_run(tmp_path / name, rows_of(9)) for name in ("base.run", "new.run"))
+    found = compare_results(read_results(base), read_results(new), CompareOptions())
+    write_comparison(replace(found, mismatches=("other questions",)), base, new, out=tmp_path / "a.html")
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert "Not comparable, compared all the same: other questions" in text
