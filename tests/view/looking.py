@@ -124,6 +124,7 @@ class RowsSource:
     in_order = True
     is_running = False
     calibration = None
+    early = None
 
     def __init__(self, path: Path, rows: Sequence[ViewRow], scorers: Sequence[str], judged: int | None = None) -> None:
         self.path = path

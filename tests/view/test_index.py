@@ -68,7 +68,7 @@ def is_found(row: ViewRow, query: Query) -> bool:
         "lima oslo": "lima" in words and "oslo" in words,
         '"capital lima"': ("capital", "lima") in pairwise(words),
         "NOT": False,
-        "*": True,
+        "*": False,
     }[query.words]
     return all(
         (

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -265,3 +266,61 @@ def test_what_is_not_there_says_so(visitor: Visitor, folder: Path) -> None:
         assert visitor.get(path).status == 404, path
     senseless = "scorer=99&status=x&verdict=y&low=nan&high=1e999&sort=z&after=q_9999999999999999&mark=m"
     assert visitor.get(f"/runs/{name}?{senseless}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("low=0,5", "The value '0,5' is not a number"),
+        ("high=abc", "The value 'abc' is not a number"),
+        ("low=1_0", "The value '1_0' is not a number"),
+        ("words=%25", "'%' has no letters or digits"),
+        ("words=%F0%9F%98%80", "has no letters or digits"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_said_to_be_wrong(visitor: Visitor, folder: Path, query: str, words: str) -> None:
+    """A bound that is not a number, or a search without a word, finds nothing, and the page says why."""
+    page = visitor.page(f"/runs/{key(folder / 'new.run')}?{query}")
+    assert words in page.text
+    assert "0 of 130 rows" in page.text
+    typed = query.partition("=")[2]
+    assert "%" in typed or typed in [one.get("value") for one in page.all("input")]
+
+
+def test_a_search_ignores_accents(tmp_path: Path) -> None:
+    """Accents of Latin, Greek and Cyrillic letters do not matter, neither in a row nor in a search."""
+    run = make_run(tmp_path / "a.run", [{**rows_of(1)[0], "question": "naïve Δέλτα"}])
+    with ViewServer([run], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        for words in ("naive", "NAÏVE", "δελτα", "δέλτα", "Δέλ"):
+            assert "1 of 1 row " in visitor.page(f"/runs/{key(run)}?{urlencode({'words': words})}").text
+
+
+@pytest.mark.parametrize("number", ["9" * 20, "9" * 6000, "99999", "-1", "1e3", "%D9%A3"])
+def test_a_row_that_cannot_be_is_not_found(visitor: Visitor, folder: Path, number: str) -> None:
+    """A number that no row has, however long, is a page that says so."""
+    answer = visitor.get(f"/runs/{key(folder / 'new.run')}/rows/{number}")
+    assert answer.status == 404
+    assert "<main" in answer.text
+
+
+def test_a_log_that_did_not_end_well_says_so(tmp_path: Path) -> None:
+    """What a reader of any comparison with a file must know is on its page as well."""
+    sample = {"id": "1", "epoch": 1, "input": "?", "target": "x", "messages": [], "scores": {"f1": {"value": 0.5}}}
+    header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
+    log = {"version": 2, "status": "cancelled", "eval": header, "samples": [sample]}
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with ViewServer([tmp_path / "log.json"], cache=tmp_path / "cache") as server:
+        page = Visitor(server).page(f"/runs/{key(tmp_path / 'log.json')}")
+    assert "did not end well, its status is 'cancelled'" in page.text
+
+
+def test_files_of_one_name_show_their_folder(tmp_path: Path) -> None:
+    """Two files of one name are told apart in the list; one whose name is its own needs no folder."""
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        make_run(tmp_path / folder / "same.run", rows_of(3))
+    make_run(tmp_path / "one" / "other.run", rows_of(3))
+    with ViewServer([tmp_path / "one", tmp_path / "two"], cache=tmp_path / "cache") as server:
+        text = Visitor(server).page("/?list=1").text
+    assert text.count("/one ") == text.count("/two ") == 1

@@ -1,12 +1,14 @@
 """A report is one small file, the failures first."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from adjudge.comparison import CompareOptions, compare_results, read_results
 from adjudge.errors import UsageError
 from adjudge.scenarios import run_scenarios
-from adjudge.view import write_report
+from adjudge.view import write_comparison, write_report
 from cli.command import adjudge as command
 from view.looking import Page, make_run, rows_of
 
@@ -73,4 +75,35 @@ def test_a_check_is_held_against_a_gate(tmp_path: Path, workflow: float | None, 
     write_report(tmp_path / "a.run", out=tmp_path / "a.html", gate=gate)
     text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
     assert f"Gate {verdict}" in text
+    assert "Scenarios scenario passed repeats look 0 of 1 failed search 1 of 1 passed" in text
     assert "0.5000 (n 2, 95 % interval 0.0945 .. 0.9055)" in text
+
+
+def test_a_comparison_says_what_the_terminal_says(tmp_path: Path) -> None:
+    """What is surely worse, but not surely by more than the margin, is worse on the page too."""
+    base = make_run(tmp_path / "base.run", rows_of(120, skill=500))
+    new = make_run(tmp_path / "new.run", rows_of(120, skill=12))
+    done = command("compare", str(base), str(new), "--margin", "0.06", "--html", "a.html", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "though not shown to be so by more than the margin" in done.stdout.decode()
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert "worse though not shown to be so by more than the margin" in text
+    assert "the margin of 0.06" in text
+
+
+def test_printing_keeps_the_pictures(tmp_path: Path) -> None:
+    """On paper the bars of forms are left out, and those of a distribution stay."""
+    write_report(make_run(tmp_path / "a.run", rows_of(3)), out=tmp_path / "a.html")
+    text = (tmp_path / "a.html").read_text(encoding="utf-8")
+    hidden = text.partition("@media print")[2].partition("{ display: none; }")[0]
+    assert "form.bar," in hidden
+    assert " .bar," not in hidden
+
+
+def test_runs_that_should_not_be_compared_say_so(tmp_path: Path) -> None:
+    """A page of runs that were compared although they differ in more than the agent says why they should not be."""
+    base, new = (make_run(tmp_path / name, rows_of(9)) for name in ("base.run", "new.run"))
+    found = compare_results(read_results(base), read_results(new), CompareOptions())
+    write_comparison(replace(found, mismatches=("other questions",)), base, new, out=tmp_path / "a.html")
+    text = Page((tmp_path / "a.html").read_text(encoding="utf-8")).text
+    assert "Not comparable, compared all the same: other questions" in text

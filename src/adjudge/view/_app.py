@@ -27,7 +27,7 @@ from adjudge.scenarios import load_gate
 from adjudge.view._guard import Guard
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
-from adjudge.view._queries import Query
+from adjudge.view._queries import Query, whole_number
 
 try:
     from starlette.applications import Starlette
@@ -71,7 +71,7 @@ class Pages:
             Route("/", self._safe(self.runs)),
             Route("/runs/{key}", self._safe(self.run)),
             Route("/runs/{key}/version", self._safe(self.version)),
-            Route("/runs/{key}/rows/{number:int}", self._safe(self.row)),
+            Route("/runs/{key}/rows/{number}", self._safe(self.row)),
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/calibrations/{key}", self._safe(self.calibration)),
@@ -117,7 +117,9 @@ class Pages:
 
     async def row(self, request: Request) -> Response:
         """Answer with one row."""
-        key, number = request.path_params["key"], request.path_params["number"]
+        key, number = request.path_params["key"], whole_number(request.path_params["number"])
+        if number is None:
+            raise UsageError("There is no such row.", code="no-such-row")
         index, _ = await self.library.read(key)
         query = Query.of(request.query_params, len(index.source.about.scorers))
         return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))

@@ -16,12 +16,11 @@ from adjudge.model import Score
 from adjudge.scenarios import Gate, decide, read_scenario_run
 from adjudge.view._index import STATUSES, RowIndex
 from adjudge.view._rows import RowView, ShownCall, shown_calls, tone_of
-from adjudge.view._sources import ViewRow
+from adjudge.view._sources import TURN, ViewRow
 from adjudge.view._text import material_of, one_line
 
 SCENARIO = "scenario"  # the name of the score of a scenario
 MOST_GROUPED = 2_000  # repeats in the table of scenarios
-TURN = "crag_turn"  # the name of the score of a turn
 TONES = {"correct": "right", "wrong": "wrong", "miss": "middle", "unscored": "unscored"}
 WORDS = {"miss": "missing", "unscored": "waiting"}
 GATE_TONES = {"pass": "right", "fail": "wrong", "undecided": "unscored"}

@@ -5,12 +5,15 @@ All sums are made by SQLite, so a million rows take the memory of one; they are 
 
 import sqlite3
 from dataclasses import dataclass, field
+from math import isfinite
 
+from adjudge.conversations import RATE_RANGES, RATES
+from adjudge.runs import EarlyStop
 from adjudge.statistics import Clusters, Mean, Moments, mean_of
-from adjudge.view._sources import About, Spent
+from adjudge.view._sources import TURN, About, Spent
 
 BINS = 20
-MOST_TAGS = 30
+MOST_TAGS = 200  # slices with figures; the filter offers more tags
 MOST_REASONS = 12
 Range = tuple[float, float] | None
 
@@ -36,7 +39,10 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class ScorerFigures:
-    """What the scores of one scorer amount to; `is_binary`: all are 0 or 1; `se` is that of independent rows."""
+    """What the scores of one scorer amount to.
+
+    `is_binary`: all are 0 or 1; `se` is that of independent rows; `marks` says how many rows are flaky or disagree.
+    """
 
     name: str
     counts: dict[str, int]
@@ -46,6 +52,7 @@ class ScorerFigures:
     is_binary: bool = False
     range: Range = None
     se: float | None = None
+    marks: dict[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -54,13 +61,54 @@ class ScorerFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlyFinding:
+    """What was decided of one threshold, with the only interval that holds after many looks."""
+
+    verdict: str
+    name: str
+    reason: str
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlyFigures:
+    """How a run was decided before all its cases were needed, in words and threshold by threshold."""
+
+    headline: str
+    spared: int
+    findings: tuple[EarlyFinding, ...]
+
+    @classmethod
+    def of(cls, early: EarlyStop) -> "EarlyFigures":
+        """Return what a page shows of a decision."""
+        words = {"pass": "pass", "fail": "FAIL", None: "open"}
+        findings = []
+        for one in early.findings:
+            found = one.estimate
+            low, high = (None, None) if found is None or found.low is None else (found.low, found.high)
+            findings.append(EarlyFinding(words[one.verdict], one.name, one.reason, low, high))
+        return cls(early.headline, early.spared, tuple(findings))
+
+    def mean_of(self, name: str, mean: Mean | None) -> Mean | None:
+        """Return a mean with the interval of the decision, or without one."""
+        known = next(((one.low, one.high) for one in self.findings if one.name == name), (None, None))
+        return None if mean is None else Mean(mean.value, *known, mean.n, "anytime")
+
+
+@dataclass(frozen=True, slots=True)
 class RunFigures:
-    """The figures of a file: those of every scorer, slices by tag of the first, times, tokens and cost."""
+    """The figures of a file: those of every scorer, slices by tag of the first, times, tokens and cost.
+
+    `tags` says how many slices there are, `rates` are the numbers of a CRAG run, `early` how a run was decided early.
+    """
 
     rows: int
     scorers: tuple[ScorerFigures, ...] = ()
     slices: tuple[Slice, ...] = ()
-    marks: dict[str, int] = field(default_factory=dict)
+    tags: int = 0
+    rates: dict[str, Mean] = field(default_factory=dict)
+    early: EarlyFigures | None = None
     seconds: tuple[float, float, float] | None = None  # the median, the 95th percentile, the longest
     tokens: int | None = None
     cost: float | None = None
@@ -72,32 +120,42 @@ class RunFigures:
         return self.scorers[0] if self.scorers else None
 
 
-def figures_of(connection: sqlite3.Connection, about: About) -> RunFigures:
+def figures_of(connection: sqlite3.Connection, about: About, early: EarlyStop | None = None) -> RunFigures:
     """Sum up an index."""
     rows, tokens, cost = connection.execute("SELECT count(*), sum(tokens), sum(cost) FROM rows").fetchone()
-    is_clustered = connection.execute(
-        "SELECT 1 FROM rows WHERE cluster IS NOT NULL GROUP BY cluster HAVING count(*) > 1 LIMIT 1"
-    ).fetchone()
-    ranges = (*about.ranges, *[None] * len(about.scorers))
-    scorers = tuple(
-        _scorer(connection, at, name, ranges[at], clustered=is_clustered is not None)
-        for at, name in enumerate(about.scorers)
-    )
-    first = ranges[0] if about.scorers else None
+    decided = None if early is None else EarlyFigures.of(early)
+    sums = _Sums(connection, about)
+    scorers = tuple(_scorer(sums, at, decided) for at in range(len(about.scorers)))
+    tags = connection.execute("SELECT count(DISTINCT name) FROM marks WHERE name LIKE 'tag:%'").fetchone()[0]
     return RunFigures(
         rows=rows,
         scorers=scorers,
-        slices=_slices(connection, first),
-        marks=dict(
-            connection.execute("SELECT name, count(*) FROM marks WHERE name IN ('disagree', 'flaky') GROUP BY name")
-        ),
+        slices=_slices(sums, decided),
+        tags=tags,
+        rates=_rates(connection, about.scorers.index(TURN)) if TURN in about.scorers else {},
+        early=decided,
         seconds=_seconds(connection),
         tokens=tokens,
         cost=cost,
     )
 
 
-def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *, clustered: bool) -> ScorerFigures:
+class _Sums:
+    """An index that is summed up; `is_clustered` says that some of its rows belong together."""
+
+    def __init__(self, connection: sqlite3.Connection, about: About) -> None:
+        self.connection, self.about = connection, about
+        self.is_clustered = (
+            connection.execute(
+                "SELECT 1 FROM rows WHERE cluster IS NOT NULL GROUP BY cluster HAVING count(*) > 1 LIMIT 1"
+            ).fetchone()
+            is not None
+        )
+
+
+def _scorer(sums: _Sums, at: int, early: EarlyFigures | None) -> ScorerFigures:
+    connection, about = sums.connection, sums.about
+    name, range_ = about.scorers[at], about.range_of(at)
     counts = dict.fromkeys(("scored", "unscored", "error"), 0)
     by_status = connection.execute("SELECT status, count(*) FROM scores WHERE scorer = ? GROUP BY status", (at,))
     for status, count in by_status:
@@ -113,33 +171,63 @@ def _scorer(connection: sqlite3.Connection, at: int, name: str, range_: Range, *
            GROUP BY reason ORDER BY count(*) DESC, reason LIMIT ?""",
         (at, MOST_REASONS),
     ).fetchall()
+    mean = _mean(sums, at)
+    marks = connection.execute(
+        "SELECT name, count(*) FROM marks WHERE name IN (?, ?) GROUP BY name", (f"disagree:{at}", f"flaky:{at}")
+    )
     return ScorerFigures(
         name,
         counts,
-        _clustered_mean(connection, at, range_) if clustered else _plain_mean(connection, at, range_),
+        mean if early is None else early.mean_of(name, mean),
         () if low is None else _bins(connection, at, range_ or (low, high)),
         dict(reasons),
         is_binary,
         range_,
         _standard_error(connection, at),
+        {mark.partition(":")[0]: count for mark, count in marks},
     )
 
 
-def _plain_mean(connection: sqlite3.Connection, at: int, range_: Range, marked: str | None = None) -> Mean | None:
+def _mean(sums: _Sums, at: int, tag: str | None = None) -> Mean | None:
+    """Return the mean of a scorer, over all rows or those with a tag, as the command that made the run has it."""
+    connection, about = sums.connection, sums.about
+    where, values = "scorer = ? AND value IS NOT NULL", list[object]([at])
+    if tag is not None:
+        # Without the plus, SQLite goes through all values of the scorer for every tag.
+        where = "scorer = ? AND +value IS NOT NULL AND number IN (SELECT number FROM marks WHERE name = ?)"
+        values.append(tag)
+    is_turn = about.scorers[at] == TURN
+    is_clustered = (
+        sums.is_clustered
+        and connection.execute(
+            f"SELECT 1 FROM scores JOIN rows USING (number) WHERE {where} AND cluster IS NOT NULL"
+            " GROUP BY cluster HAVING count(*) > 1 LIMIT 1",
+            values,
+        ).fetchone()
+    )
+    # `adjudge crag` gives conversations of one turn, too, the interval of clusters.
+    if is_turn or is_clustered:
+        return _clustered_mean(connection, where, values, about.range_of(at), is_turn=is_turn)
+    return _plain_mean(connection, where, values, about.range_of(at))
+
+
+def _plain_mean(connection: sqlite3.Connection, where: str, values: list[object], range_: Range) -> Mean | None:
     """Return the mean of independent rows, as a summary on the terminal has it."""
-    where, values = "scorer = ? AND value IS NOT NULL", [at]
-    if marked is not None:
-        where += " AND number IN (SELECT number FROM marks WHERE name = ?)"
-        values.append(marked)  # type: ignore[arg-type]
     n, total, others = connection.execute(
         f"SELECT count(*), sum(value), sum(value NOT IN (0.0, 1.0)) FROM scores WHERE {where}", values
     ).fetchone()
     if not n:
         return None
     mean = total / n
+    # The sum is beyond a float, the mean is not.
+    if not isfinite(mean):
+        mean = connection.execute(f"SELECT sum(value / ?) FROM scores WHERE {where}", [n, *values]).fetchone()[0]
     squares = connection.execute(
         f"SELECT sum((value - ?) * (value - ?)) FROM scores WHERE {where}", [mean, mean, *values]
     ).fetchone()[0]
+    # Nor may the squares be: then there is a mean and no interval.
+    if squares is None or not isfinite(squares):
+        return Mean(mean, None, None, n, "none")
     found = mean_of(Moments(n, mean, squares, not others))
     if found is None or found.low is None or found.high is None or range_ is None:
         return found
@@ -155,26 +243,52 @@ def _standard_error(connection: sqlite3.Connection, at: int) -> float | None:
     squares = connection.execute(
         "SELECT sum((value - ?) * (value - ?)) FROM scores WHERE scorer = ? AND value IS NOT NULL", (mean, mean, at)
     ).fetchone()[0]
-    return float((squares / (n - 1) / n) ** 0.5)
+    return None if squares is None or not isfinite(squares) else float((squares / (n - 1) / n) ** 0.5)
 
 
-def _clustered_mean(connection: sqlite3.Connection, at: int, range_: Range) -> Mean | None:
+def _clustered_mean(
+    connection: sqlite3.Connection, where: str, values: list[object], range_: Range, *, is_turn: bool
+) -> Mean | None:
     """Return the mean of rows that belong together; a row without a cluster is one of its own."""
     clusters = Clusters(range_)
     totals = connection.execute(
-        """SELECT count(*), sum(value) FROM scores JOIN rows USING (number) WHERE scorer = ? AND value IS NOT NULL
-           GROUP BY coalesce('c' || cluster, number)""",
-        (at,),
+        f"""SELECT count(*), sum(value) FROM scores JOIN rows USING (number) WHERE {where}
+            GROUP BY coalesce('c' || cluster, number)""",
+        values,
     )
     # Equal totals are counted together: there are few different ones.
     for size, total, count in _counted(totals):
+        # A sum that is beyond a float has no interval.
+        if not isfinite(total):
+            return _plain_mean(connection, where, values, range_)
         clusters.add_total(size, total, count=count)
-    # As in the summary of the run: Wilson's interval for shares, Student's t for the rest.
+    # As in the summary of the run: Wilson's interval for shares, Student's t for the rest, and for turns of CRAG.
     others = connection.execute(
-        "SELECT 1 FROM scores WHERE scorer = ? AND value IS NOT NULL AND value NOT IN (0.0, 1.0) LIMIT 1", (at,)
+        f"SELECT 1 FROM scores WHERE {where} AND value NOT IN (0.0, 1.0) LIMIT 1", values
     ).fetchone()
-    found = clusters.estimate(method="t" if others or range_ is None else "wilson")
+    found = clusters.estimate(method="t" if is_turn or others or range_ is None else "wilson")
     return None if found is None else Mean(found.value, found.low, found.high, found.n, "clustered")
+
+
+def _rates(connection: sqlite3.Connection, at: int) -> dict[str, Mean]:
+    """Return the rates of turns that `adjudge crag` prints, but for those of exact matches and whole conversations."""
+    totals = connection.execute(
+        """SELECT count(*), sum(value = 1.0), sum(number IN (SELECT number FROM marks WHERE name = 'miss'))
+           FROM scores JOIN rows USING (number) WHERE scorer = ? AND value IS NOT NULL
+           GROUP BY coalesce('c' || cluster, number)""",
+        (at,),
+    ).fetchall()
+    found = {}
+    for rate in RATES[1:-1]:
+        clusters = Clusters(RATE_RANGES[rate])
+        for size, right, missing in totals:
+            wrong = size - right - missing
+            of_rate = {"accuracy": right, "missing": missing, "hallucination_rate": wrong}
+            clusters.add_total(size, of_rate.get(rate, right - wrong))
+        estimate = clusters.estimate()
+        if estimate is not None:
+            found[rate.replace("_", " ")] = Mean(estimate.value, estimate.low, estimate.high, estimate.n, "clustered")
+    return found
 
 
 def _counted(totals: sqlite3.Cursor) -> list[tuple[int, float, int]]:
@@ -187,29 +301,41 @@ def _counted(totals: sqlite3.Cursor) -> list[tuple[int, float, int]]:
 def _bins(connection: sqlite3.Connection, at: int, range_: tuple[float, float]) -> tuple[HistogramBar, ...]:
     """Return the distribution of the values of a scorer."""
     low, high = range_
-    width = (high - low) / BINS or 1.0
+    width = (high / BINS - low / BINS) or 1.0
+    # A power of two changes no digit, and keeps differences of the largest numbers within a float.
+    scale = 1.0 if isfinite(high - low) else 2.0**-10
     counts = dict(
         connection.execute(
-            """SELECT max(0, min(?, CAST((value - ?) / ? AS INTEGER))) AS bin, count(*) FROM scores
+            """SELECT max(0, min(?, CAST((value * ? - ?) / ? AS INTEGER))) AS bin, count(*) FROM scores
                WHERE scorer = ? AND value IS NOT NULL GROUP BY bin""",
-            (BINS - 1, low, width, at),
+            (BINS - 1, scale, low * scale, width * scale, at),
         )
     )
-    return tuple(HistogramBar(low + n * width, low + (n + 1) * width, counts.get(n, 0)) for n in range(BINS))
+    # The distance of the ends may be beyond a float where they are not.
+    edges = [low * (1 - n / BINS) + high * (n / BINS) for n in range(BINS + 1)]
+    return tuple(HistogramBar(edges[n], edges[n + 1], counts.get(n, 0)) for n in range(BINS))
 
 
-def _slices(connection: sqlite3.Connection, range_: Range) -> tuple[Slice, ...]:
+def _slices(sums: _Sums, early: EarlyFigures | None) -> tuple[Slice, ...]:
     """Return the figures of the first scorer by tag, the most frequent tags first."""
-    names = connection.execute(
+    if not sums.about.scorers:
+        return ()
+    found = []
+    for name, rows in frequent_tags(sums.connection, MOST_TAGS):
+        mean = _mean(sums, 0, name)
+        # The looks that decided the run were at all rows: no interval of a part of them holds.
+        shown = mean if early is None else early.mean_of("", mean)
+        found.append(Slice(name, rows, 0 if mean is None else mean.n, shown))
+    return tuple(found)
+
+
+def frequent_tags(connection: sqlite3.Connection, most: int) -> list[tuple[str, int]]:
+    """Return tags with how many rows have them, the most frequent first."""
+    return connection.execute(
         """SELECT name, count(*) FROM marks WHERE name LIKE 'tag:%' GROUP BY name
            ORDER BY count(*) DESC, name LIMIT ?""",
-        (MOST_TAGS,),
+        (most,),
     ).fetchall()
-    found = []
-    for name, rows in names:
-        mean = _plain_mean(connection, 0, range_, name)
-        found.append(Slice(name, rows, 0 if mean is None else mean.n, mean))
-    return tuple(found)
 
 
 def _seconds(connection: sqlite3.Connection) -> tuple[float, float, float] | None:

@@ -33,6 +33,7 @@ class FileSource:
     total = None
     spent = None
     calibration = None
+    early = None
 
     def __init__(self, path: Path, start: bytes) -> None:
         self.path = path
@@ -44,7 +45,7 @@ class FileSource:
         names = list(self._metrics)
         ranges = tuple(self._metrics[name].range for name in names)
         kind = "log of Inspect" if self._is_log else "scores" if self._is_scores else "results"
-        self.about = About(path.name, kind, scorers=tuple(names), ranges=ranges)
+        self.about = About(path.name, kind, scorers=tuple(names), ranges=ranges, notes=self._results.notes)
 
     @property
     def stamp(self) -> str:

@@ -23,12 +23,12 @@ from pathlib import Path
 from adjudge.errors import RowError, RunError
 from adjudge.files import connect, user_folder
 from adjudge.model import Score, from_json, to_json
-from adjudge.view._figures import RunFigures, figures_of
+from adjudge.view._figures import RunFigures, figures_of, frequent_tags
 from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbours
-from adjudge.view._sources import ViewRow, ViewSource, key_of
-from adjudge.view._text import searchable_text
+from adjudge.view._sources import TURN, ViewRow, ViewSource, key_of
+from adjudge.view._text import searchable_text, tags_of
 
-VERSION = 2
+VERSION = 3
 STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
 OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
@@ -52,7 +52,10 @@ CREATE TABLE marks (name TEXT, number INTEGER, PRIMARY KEY (name, number)) WITHO
 CREATE TABLE bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
 CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
 """
-"""`marks` are tags (`tag:short`) and what was noticed (`disagree`, `flaky`); `bodies` are rows that are kept."""
+"""`marks` are tags (`tag:short`) and what was noticed, also by scorer (`miss`, `disagree:0`, `flaky:1`).
+
+`bodies` are rows that are kept.
+"""
 
 
 class RowIndex:
@@ -86,8 +89,14 @@ class RowIndex:
             if known and (self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
             is_running = self.source.is_running
+            early, total = self.source.early, self.source.total
+            if early is not None:
+                total = len(early.cases)
+                # What came back before the decision, and was not needed for it, is not part of the result.
+                if self._count() > total or self._meta("early") is None:
+                    self._clear()
+                    self._set(early="yes")
             added = self._add_rows()
-            total = self.source.total
             # Rows that the writer still holds back may follow.
             is_complete = total is not None and not is_running and self._count() >= total
             self._set(stamp=stamp, complete="yes" if is_complete else "no")
@@ -121,7 +130,9 @@ class RowIndex:
             if self._figures is None or (self._has_new and is_due):
                 self._has_new = False
                 began = time.monotonic()
-                self._figures = replace(figures_of(self._connection, self.source.about), spent=self.source.spent)
+                self._figures = replace(
+                    figures_of(self._connection, self.source.about, self.source.early), spent=self.source.spent
+                )
                 ended = time.monotonic()
                 self._next_figures = ended + FIGURES_SHARE * (ended - began)
                 self._set(figures=to_json(self._figures).decode(), summed=self._meta("stamp") or "")
@@ -186,6 +197,11 @@ class RowIndex:
                    WHERE is_repeat AND scorer = 0 ORDER BY number LIMIT ?""",
                 (most,),
             ).fetchall()
+
+    def tags(self, most: int) -> list[str]:
+        """Return the tags of rows, the most frequent first."""
+        with self._lock:
+            return [name.removeprefix("tag:") for name, _ in frequent_tags(self._connection, most)]
 
     def is_stale(self, row: ViewRow) -> bool:
         """Return whether the index knows other outcomes of a row than its file, as after a retry."""
@@ -286,8 +302,9 @@ class RowIndex:
                 "INSERT INTO scores VALUES (?, ?, ?, ?, ?)", (at, row.number, status, score.value, _storable(reason))
             )
         marks = [f"tag:{tag}" for tag in tags_of(row)]
-        if _disagree(scores, self.source.about.judged):
-            marks.append("disagree")
+        marks += [f"disagree:{at}" for at in _disagreeing(scores, self.source.about.judged)]
+        if any(name == TURN and score.parts.get("miss") for name, score in (row.scores or {}).items()):
+            marks.append("miss")
         for mark in dict.fromkeys(marks):
             execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (_storable(mark), row.number))
         execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (row.number, _storable(searchable_text(row))))
@@ -296,12 +313,14 @@ class RowIndex:
 
     def _mark_flaky(self) -> None:
         """Mark the repeats of a case whose outcomes differ; turns of a conversation are different questions."""
-        self._connection.execute(
-            """INSERT OR IGNORE INTO marks SELECT 'flaky', number FROM rows WHERE cluster IN (
-                 SELECT cluster FROM rows JOIN scores USING (number)
-                 WHERE is_repeat AND scorer = 0 AND value IS NOT NULL
-                 GROUP BY cluster HAVING min(value) < max(value))"""
-        )
+        for at in range(len(self.source.about.scorers)):
+            self._connection.execute(
+                """INSERT OR IGNORE INTO marks SELECT ?, number FROM rows WHERE cluster IN (
+                     SELECT cluster FROM rows JOIN scores USING (number)
+                     WHERE is_repeat AND scorer = ? AND value IS NOT NULL
+                     GROUP BY cluster HAVING min(value) < max(value))""",
+                (f"flaky:{at}", at),
+            )
 
     def _count(self) -> int:
         return int(self._connection.execute("SELECT count(*) FROM rows").fetchone()[0])
@@ -356,25 +375,14 @@ def forget_old(folder: Path | None = None) -> None:
                 path.unlink()
 
 
-def tags_of(row: ViewRow) -> list[str]:
-    """Return the tags of a row: those it has as a list, and the values of columns that name a kind."""
-    tags = row.columns.get("tags")
-    found = [str(tag) for tag in tags[:50]] if isinstance(tags, list | tuple) else []
-    for name in ("tag", "topic", "domain", "category", "split", "group"):
-        value = row.columns.get(name)
-        if isinstance(value, str | int | bool) and value != "":
-            found.append(f"{name}={value}")
-    return [tag[:80] for tag in found]
-
-
-def _disagree(scores: list[Score], judged: int | None) -> bool:
-    """Return whether the judge and some other scorer put a response on different sides of one half."""
+def _disagreeing(scores: list[Score], judged: int | None) -> list[int]:
+    """Return the scorers that put a response on the other side of one half than the judge; with any, the judge too."""
     verdict = scores[judged].value if judged is not None and judged < len(scores) else None
     if verdict is None:
-        return False
+        return []
     is_right = verdict >= 0.5
-    others = [one.value for at, one in enumerate(scores) if at != judged and one.value is not None]
-    return any((value >= 0.5) != is_right for value in others)
+    found = [at for at, one in enumerate(scores) if one.value is not None and (one.value >= 0.5) != is_right]
+    return [*found, judged] if found and judged is not None else []
 
 
 def _storable(text: str | None) -> str | None:

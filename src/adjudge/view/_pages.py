@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from adjudge.view._templates import FOLDER, render
 from adjudge.view._text import material_of, one_line
 
 STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js", "label.js")}
+MOST_TAGS = 5_000  # tags that the filter offers
 MOST_TREND = 30  # runs of one name in a trend
 SORTS = (
     ("number", "of the run"),
@@ -47,7 +49,10 @@ def list_page(
         if head is not None and head.mean is not None:
             trends.setdefault(name, []).append(head.mean.value)
         lines.append((entry, head, trends.get(name, [])[-MOST_TREND:]))
-    return render("list.html", lines=lines[::-1], chosen=chosen, calibrations=calibrations or {})
+    # Files of one name are told apart by their folder.
+    names = Counter(entry.path.name for entry in entries)
+    folders = {entry.key: str(entry.path.parent) for entry in entries if names[entry.path.name] > 1}
+    return render("list.html", lines=lines[::-1], chosen=chosen, folders=folders, calibrations=calibrations or {})
 
 
 def _series(entry: ListEntry) -> str:
@@ -81,21 +86,26 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         next=page.next,
         count=count,
         is_more=is_more,
+        typed={"low": _typed(query.low), "high": _typed(query.high), **dict(query.wrong)},
         waiting=waiting_of(index, figures),
         is_running=index.source.is_running,
         version=version_of(index),
         calibration=_calibration(index, figures),
         groups=scenarios_of(index),
         gate=gate_view(index, gate),
-        **_choices(figures, query),
+        **_choices(index, figures, query),
     )
 
 
-def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
+def _typed(bound: float | None) -> str:
+    return "" if bound is None else str(bound)
+
+
+def _choices(index: RowIndex, figures: RunFigures, query: Query) -> dict[str, Any]:
     """Return what the filters offer: pairs of a value and its words; what is set is always among them."""
     scorer = figures.scorers[query.scorer] if figures.scorers else None
     reasons = list(scorer.reasons) if scorer is not None else []
-    tags = [one.name.removeprefix("tag:") for one in figures.slices]
+    tags = index.tags(MOST_TAGS)
     offered = {}
     for name, values, given in (("reasons", reasons, query.reason), ("tags", tags, query.tag)):
         known = dict.fromkeys([*values, *([given] if given else [])])
@@ -115,7 +125,8 @@ def _calibration(index: RowIndex, figures: RunFigures) -> CalibrationView | None
 def waiting_of(index: RowIndex, figures: RunFigures) -> int:
     """Return how many cases have no outcome yet."""
     total = index.source.total
-    return 0 if total is None else max(0, total - figures.rows)
+    spared = 0 if figures.early is None else figures.early.spared
+    return 0 if total is None else max(0, total - figures.rows - spared)
 
 
 def version_of(index: RowIndex) -> str:
@@ -152,6 +163,7 @@ def row_page(index: RowIndex, key: str, query: Query, number: int) -> str:
         after=after,
         scenario=scenario_view(view, index),
         turns=turns_of(row, index),
+        is_spared=row.scores is None and index.source.early is not None,
     )
 
 

@@ -15,6 +15,8 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
 
+from adjudge.view._text import folded
+
 PAGE = 50
 MOST_COUNTED = 10_000
 STATUSES = {"scored": 0, "unscored": 1, "error": 2}
@@ -28,7 +30,8 @@ SORTS: tuple[Sort, ...] = ("number", "value", "-value", "seconds", "-seconds")
 class Query:
     """What somebody asked for: rows of one scorer with a status, verdict, reason, range of values, tag, mark, words.
 
-    `after` is the place behind which a page begins, as `RowPage.next` gives it.
+    `after` is the place behind which a page begins, as `RowPage.next` gives it. `wrong` are bounds that are not
+    numbers, by name: then no row is found.
     """
 
     scorer: int = 0
@@ -42,32 +45,35 @@ class Query:
     words: str = ""
     sort: Sort = "number"
     after: str = ""
+    wrong: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, str], scorers: int) -> Query:
         """Read the query of an address; what makes no sense is left out."""
         sort = given.get("sort", "number")
+        bounds = {name: given.get(name, "").strip()[:80] for name in ("low", "high")}
         return cls(
-            scorer=min(_whole(given.get("scorer", "")) or 0, max(scorers - 1, 0)),
+            scorer=min(whole_number(given.get("scorer", "")) or 0, max(scorers - 1, 0)),
             status=given.get("status", "") if given.get("status", "") in STATUSES else "",
             verdict=given.get("verdict", "") if given.get("verdict", "") in ("right", "wrong") else "",
             reason=given.get("reason", "")[:80],
-            low=_number(given.get("low", "")),
-            high=_number(given.get("high", "")),
-            tag=given.get("tag", "")[:80],
+            low=_number(bounds["low"]),
+            high=_number(bounds["high"]),
+            tag=given.get("tag", "")[:500],
             mark=given.get("mark", "") if given.get("mark", "") in MARKS else "",
             words=given.get("words", "")[:500],
             sort=next((one for one in SORTS if one == sort), "number"),
             after=given.get("after", "")[:80],
+            wrong=tuple((name, text) for name, text in bounds.items() if text and _number(text) is None),
         )
 
     def address(self, **changes: Any) -> str:
         """Return the query as the end of an address, with some of it changed; an empty one is empty."""
         one = replace(self, **{"after": "", **changes})
-        given = {name: getattr(one, name) for name in self.__dataclass_fields__}
+        given = {name: getattr(one, name) for name in self.__dataclass_fields__ if name != "wrong"} | dict(one.wrong)
         kept = {name: value for name, value in given.items() if value not in ("", None, 0) and value != "number"}
         # 0 as a bound means something, as a scorer it is the first.
-        kept |= {name: value for name in ("low", "high") if (value := given[name]) is not None}
+        kept |= {name: value for name in ("low", "high") if (value := given[name]) not in ("", None)}
         return f"?{urlencode(kept, errors='replace')}" if kept else ""
 
     def behind(self, after: str) -> Query:
@@ -77,9 +83,16 @@ class Query:
     @property
     def is_filtered(self) -> bool:
         """Whether some rows may be left out."""
-        return bool(self.status or self.verdict or self.reason or self.tag or self.mark or self.words.strip()) or not (
-            self.low is None and self.high is None
-        )
+        is_set = self.status or self.verdict or self.reason or self.tag or self.mark or self.words.strip() or self.wrong
+        return bool(is_set) or not (self.low is None and self.high is None)
+
+    @property
+    def faults(self) -> list[str]:
+        """What of it cannot be looked for, in words."""
+        found = [f"The value {text!r} is not a number: write it like 0.5." for _, text in self.wrong]
+        if self.words.strip() and not match_of(self.words):
+            found.append(f"{self.words.strip()!r:.80} has no letters or digits, and only those can be searched for.")
+        return found
 
 
 class RowPage(NamedTuple):
@@ -198,7 +211,7 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
         if bound is not None:
             where.append(f"s.value {sign} ?")
             values.append(bound)
-    for mark in (f"tag:{query.tag}" if query.tag else "", query.mark):
+    for mark in (f"tag:{query.tag}" if query.tag else "", f"{query.mark}:{query.scorer}" if query.mark else ""):
         if mark:
             leads = _leader(query) == "marks" and "m.name = ?" not in where
             where.append("m.name = ?" if leads else "s.number IN (SELECT number FROM marks WHERE name = ?)")
@@ -206,6 +219,8 @@ def _where(query: Query) -> tuple[list[str], list[Any]]:
     # Rows without a number have no place in an order by numbers.
     if query.sort != "number":
         where.append(f"{_order(query).column} IS NOT NULL")
+    if query.faults:
+        where.append("0")
     match = match_of(query.words)
     if match:
         leads = _leader(query) == "words"
@@ -224,7 +239,7 @@ def match_of(words: str) -> str:
     """
     found = []
     for phrase, word in re.findall(r'"([^"]*)"|([^\s"]+)', words):
-        text = " ".join(re.findall(r"\w+", phrase or word))
+        text = " ".join(re.findall(r"[^\W_]+", folded(phrase or word)))
         if text:
             found.append(f'"{text}"' if phrase else f'"{text}"*')
     return " ".join(found)
@@ -233,16 +248,17 @@ def match_of(words: str) -> str:
 def _place(text: str) -> tuple[float | None, int | None]:
     """Read where a page begins."""
     value, _, number = text.rpartition("_")
-    return _number(value), _whole(number)
+    return _number(value), whole_number(number)
 
 
 def _number(text: str) -> float | None:
-    try:
-        found = float(text)
-    except ValueError:
+    """Read a number as people write it: what Python takes besides, such as 1_0, is none."""
+    if not re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", text, re.ASCII):
         return None
+    found = float(text)
     return found if found - found == 0 else None
 
 
-def _whole(text: str) -> int | None:
+def whole_number(text: str) -> int | None:
+    """Read a number of an address; one that is too long for any file is none."""
     return int(text) if re.fullmatch(r"[0-9]{1,15}", text, re.ASCII) else None

@@ -20,7 +20,7 @@ from adjudge.comparison import Comparison
 from adjudge.datasets import whole_file
 from adjudge.errors import AdjudgeError
 from adjudge.scenarios import Gate, load_gate
-from adjudge.view._checks import gate_view
+from adjudge.view._checks import gate_view, scenarios_of
 from adjudge.view._compare_pages import compare_files, comparison_values
 from adjudge.view._diff import word_diff
 from adjudge.view._index import RowIndex
@@ -83,6 +83,7 @@ def run_report(path: Path, gate: Gate | None = None) -> str:
             waiting=waiting_of(index, figures),
             is_running=index.source.is_running,
             gate=gate_view(index, gate),
+            groups=scenarios_of(index),
             cases=cases,
             lines=lines,
             left_out=figures.rows - len(cases) - len(lines),

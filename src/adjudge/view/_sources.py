@@ -17,19 +17,20 @@ from typing import Any, Protocol
 from adjudge.errors import UsageError
 from adjudge.judges import Calibration
 from adjudge.model import Score, Trajectory
-from adjudge.runs import Plan, RowReply, RunFile, RunRow, cluster_of, open_run, runs_folder
+from adjudge.runs import EarlyStop, Plan, RowReply, RunFile, RunRow, cluster_of, open_run, runs_folder
 
 SQLITE = b"SQLite format 3\0"
 SUFFIXES = (".run", ".eval")
 TEXTS = {".jsonl": b'"status":', ".json": b'"samples":'}  # other files of a folder, by what their beginning has
-SPECIAL = {"scenario": "check", "crag_turn": "CRAG"}  # kinds of runs, by their first score
+TURN = "crag_turn"  # the name of the score of a turn
+SPECIAL = {"scenario": "check", TURN: "CRAG"}  # kinds of runs, by their first score
 
 
 @dataclass(frozen=True, slots=True)
 class About:
     """What a file says of itself: its kind in words, when it was made, by which agent and judge, with which scores.
 
-    `judged` is the index of the judge's score, `ranges` those of the scores.
+    `judged` is the index of the judge's score, `ranges` those of the scores, `notes` what a reader must know.
     """
 
     name: str
@@ -41,6 +42,11 @@ class About:
     scorers: tuple[str, ...] = ()
     ranges: tuple[tuple[float, float] | None, ...] = ()
     judged: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def range_of(self, scorer: int) -> tuple[float, float] | None:
+        """Return the range of a scorer, where it has one."""
+        return self.ranges[scorer] if scorer < len(self.ranges) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,8 @@ class ViewSource(Protocol):
     @property
     def spent(self) -> Spent | None: ...
     @property
+    def early(self) -> EarlyStop | None: ...
+    @property
     def calibration(self) -> Calibration | None: ...
     def rows(self, first: int) -> Iterator[ViewRow]: ...
     def row(self, number: int) -> ViewRow: ...
@@ -149,6 +157,11 @@ class RunSource:
         """What it has used so far."""
         state = self.run.state
         return Spent(state.calls, state.tokens, state.cost)
+
+    @property
+    def early(self) -> EarlyStop | None:
+        """How it was decided before all its cases were needed."""
+        return self.run.early_stop
 
     @property
     def calibration(self) -> Calibration | None:

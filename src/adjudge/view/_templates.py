@@ -39,6 +39,8 @@ def environment() -> Environment:
         "address": address,
         "change": change,
         "cut": cut,
+        "decimal": decimal,
+        "ends": ends,
         "estimate": estimate,
         "interval": interval,
         "markup": Markup,  # of our own style sheet alone
@@ -47,6 +49,7 @@ def environment() -> Environment:
         "one_line": one_line,
         "plain_interval": plain_interval,
         "pretty": pretty,
+        "rows": rows,
         "seconds": seconds,
         "shown": shown,
         "signed_interval": signed_interval,
@@ -106,7 +109,34 @@ def interval(mean: Mean | None) -> str:
     >>> interval(Mean(0.5, 0.25, 0.75, 4, "t"))
     '0.2500 .. 0.7500'
     """
-    return "–" if mean is None or mean.low is None or mean.high is None else f"{mean.low:.4f} .. {mean.high:.4f}"
+    return (
+        "–" if mean is None or mean.low is None or mean.high is None else f"{decimal(mean.low)} .. {decimal(mean.high)}"
+    )
+
+
+def rows(count: int) -> str:
+    """Return how many rows there are as text."""
+    return f"{count:,} row" if count == 1 else f"{count:,} rows"
+
+
+def ends(text: object, most: int) -> str:
+    """Return a name whose end may matter as much as its beginning.
+
+    >>> ends("a" * 40 + "b", 11)
+    'aaaaaa…aaab'
+    """
+    whole = str(text)
+    tail = most // 3 + 1
+    return shown(whole if len(whole) <= most else f"{whole[: most - tail - 1]}…{whole[-tail:]}", most)
+
+
+def decimal(value: float) -> str:
+    """Return a mean as text: four decimals, unless it is too large for that.
+
+    >>> decimal(0.5), decimal(-1e308)
+    ('0.5000', '-1e+308')
+    """
+    return f"{value:.4f}" if abs(value) < 1e9 else f"{value:.3g}"
 
 
 def seconds(value: float | None) -> str:

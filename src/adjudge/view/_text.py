@@ -8,7 +8,9 @@ still mislead, such as those that turn the direction of text.
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from adjudge.errors import DataError, RowError
@@ -18,12 +20,14 @@ from adjudge.view._sources import ViewRow
 
 MOST = 20_000  # characters of one text on a page
 MOST_INDEXED = 20_000  # characters of one row that can be searched
+LONGEST_TAG = 400  # characters of a tag that are kept
 DEEPEST = 12  # levels of JSON that are laid out
 # Controls but tab and line feed, marks that turn or hide text, half characters, and what is no character at all.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff\ud800-\udfff\U000e0000-\U000e0fff]"
 )
+_ACCENTS = re.compile("[\u0300-\u036f]+")
 
 
 class Shown(NamedTuple):
@@ -127,6 +131,17 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else encode_json(value).decode("utf-8", "replace")
 
 
+def folded(text: str) -> str:
+    """Return text without the accents of Latin, Greek and Cyrillic letters, as a search compares it.
+
+    >>> folded("Δέλτα, naïve")
+    'Δελτα, naive'
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", text)))
+
+
 def searchable_text(row: ViewRow) -> str:
     """Return what a row can be found by: its id, its columns, what was said, and the reasons of its scores."""
     parts: list[str] = []
@@ -136,7 +151,7 @@ def searchable_text(row: ViewRow) -> str:
         room -= len(text)
         if room <= 0:
             break
-    return "\n".join(parts)
+    return folded("\n".join(parts))
 
 
 def _texts(row: ViewRow) -> Iterator[str]:
@@ -157,3 +172,21 @@ def _texts(row: ViewRow) -> Iterator[str]:
             yield value
         elif isinstance(value, list):
             yield from (one for one in value if isinstance(one, str))
+
+
+def tags_of(row: ViewRow) -> list[str]:
+    """Return the tags of a row: those it has as a list, and the values of columns that name a kind."""
+    tags = row.columns.get("tags")
+    found = [str(tag) for tag in tags[:50]] if isinstance(tags, list | tuple) else []
+    for name in ("tag", "topic", "domain", "category", "split", "group"):
+        value = row.columns.get(name)
+        if isinstance(value, str | int | bool) and value != "":
+            found.append(f"{name}={value}")
+    return [_short_tag(tag) for tag in found]
+
+
+def _short_tag(tag: str) -> str:
+    """Return a tag as it is kept: of a very long one the beginning, and a sum that no other one has."""
+    if len(tag) <= LONGEST_TAG:
+        return tag
+    return f"{tag[: LONGEST_TAG - 20]} {blake2b(tag.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
