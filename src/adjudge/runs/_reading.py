@@ -20,7 +20,7 @@ from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import known_in, score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_case, read_reply
+from adjudge.runs._records import COMPLETE, RUN_ID, Source, check, decode_as, read_case, read_reply
 from adjudge.runs._score_file import check_place
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
@@ -120,6 +120,12 @@ class RunFile:
         """What the run was asked to do."""
         with Store.read(self.file) as store:
             return plan_from(store.meta(PLAN), self.file)
+
+    @property
+    def run_id(self) -> str:
+        """What tells this run from every other one, also from one that takes its file name."""
+        with Store.read(self.file) as store:
+            return str(store.meta(RUN_ID) or "")
 
     @property
     def counts(self) -> dict[str, int]:

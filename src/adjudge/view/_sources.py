@@ -82,9 +82,9 @@ class Spent:
 class ViewSource(Protocol):
     """A file that can be looked at.
 
-    `stamp` changes whenever the file may have; `is_kept` says that the index keeps the rows. `rows` gives them from a
-    number on, `row` one of them, `replies` what models were asked for it. `in_order` says that rows which are not done
-    are followed by few that are.
+    `stamp` changes whenever the file may have, `identity` when another run took its name; `is_kept` says that the index
+    keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what models were asked for it.
+    `in_order` says that rows which are not done are followed by few that are.
     """
 
     path: Path
@@ -94,6 +94,8 @@ class ViewSource(Protocol):
 
     @property
     def stamp(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
     @property
     def is_running(self) -> bool: ...
     @property
@@ -133,6 +135,11 @@ class RunSource:
     def stamp(self) -> str:
         """The times and sizes of the file and its log."""
         return stamp_of(self.path, Path(f"{self.path}-wal"))
+
+    @property
+    def identity(self) -> str:
+        """The id of the run that has this name now."""
+        return self.run.run_id
 
     @property
     def is_running(self) -> bool:
