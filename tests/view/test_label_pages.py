@@ -246,6 +246,19 @@ def test_chosen_rows_enter_no_estimate(browser: Browser, labels: Path) -> None:
     assert "needs labels of 2 rows of either verdict" in found
 
 
+def test_lines_that_are_not_labels_are_listed(browser: Browser, labels: Path) -> None:
+    """The page lists the lines of the file that are not labels, with the reason; those that are still count."""
+    for _ in range(4):
+        answer(browser, "right", size=8)
+    first = lines(labels)[0]
+    with labels.open("a") as file:
+        file.write(f"{json.dumps({**first, 'label': 'CORRECT'})}\ngarbage")
+    found = browser.get("labels")
+    assert "4 labels count" in found
+    assert '<th scope="row">not a label: its label is not 1, 0 or &#34;unsure&#34;</th><td class="num">1</td>' in found
+    assert '<th scope="row">not a label: not JSON</th><td class="num">1</td>' in found
+
+
 def test_labels_serve_another_judge(run: Path, browser: Browser, labels: Path, tmp_path: Path) -> None:
     """Labels of rows at random are about the responses, so they count for the run of another judge, too."""
     for _ in range(6):

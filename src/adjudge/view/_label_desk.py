@@ -140,8 +140,8 @@ class LabelDesk:
         self.file(index).append(label)
         return True
 
-    def figures(self, index: RowIndex, query: LabelQuery) -> tuple[LabelFigures, int, LabelQuery]:
-        """Return what the labels say, how many lines of the file are none, and the sample that has more to label."""
+    def figures(self, index: RowIndex, query: LabelQuery) -> tuple[LabelFigures, LabelQuery]:
+        """Return what the labels say, and the sample that has more to label."""
         labels, unread = self.file(index).read()
         scorer = query.scorer
         is_current = _matcher(index)
@@ -156,7 +156,9 @@ class LabelDesk:
         if kind in KINDS and isinstance(seed, int) and seed >= 0:
             query = replace(query, kind=str(kind), seed=seed)
         wanted = found.used + found.left_out.total() + (found.more or 0)
-        return found, unread, replace(query, size=min(max(wanted, 1), MOST))
+        # Lines of the file that are not labels are not part of any sample.
+        found.left_out.update(unread)
+        return found, replace(query, size=min(max(wanted, 1), MOST))
 
     def _mine(self, index: RowIndex) -> list[Label]:
         name = index.source.path.name

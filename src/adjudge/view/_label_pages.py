@@ -141,7 +141,7 @@ def _sources_of(row: ViewRow) -> tuple[Shown, ...]:
 
 def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with what the labels say."""
-    found, unread, more = desk.figures(index, query)
+    found, more = desk.figures(index, query)
     scorers = index.figures().scorers
     names: dict[str, Any] = {
         "accuracy": found.accuracy,
@@ -162,7 +162,6 @@ def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) 
             (one, other, known, estimate_words(known.accuracy), known.kappa and estimate_words(known.kappa))
             for one, other, known in found.people
         ],
-        unread=unread,
         annotator=desk.annotator,
         file=str(desk.file(index).path),
         is_running=index.source.is_running,
