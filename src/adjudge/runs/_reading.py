@@ -151,6 +151,12 @@ class RunFile:
             return summarise(store, self.plan, NOT_RUN)
 
     @property
+    def summary_so_far(self) -> Summary:
+        """The same of the rows that have their scores: those that wait are left out, and are no errors."""
+        with Store.read(self.file) as store:
+            return summarise(store, self.plan, None)
+
+    @property
     def state(self) -> RunState:
         """Whether the run is done, running, stopped or damaged."""
         return run_state(self.file)
