@@ -1,6 +1,7 @@
 """`adjudge show`: a check with its scenarios, and one row of a run whole."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -222,6 +223,29 @@ def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
     evaluate(rows, scorers=["qa_em_reward"], run=tmp_path / "a.run", config=OFF)
     assert shown(tmp_path, "a.run", "3").startswith("row 1 of 3: 3\n")
     assert shown(tmp_path, "a.run", "1").startswith("row 1 of 3: 3\n")
+
+
+def test_rows_with_the_same_id(tmp_path: Path) -> None:
+    """Where several rows have an id, the first one is shown, and how to see the others."""
+    rows = [{"id": name, "answer": "a", "final_response": "a"} for name in "xyx"]
+    evaluate(rows, scorers=["qa_em_reward"], run=tmp_path / "a.run", config=OFF)
+    line = "several rows have this id: 1, 3; give a number to see that row"
+    assert shown(tmp_path, "a.run", "x").splitlines()[:2] == ["row 1 of 3: x", line]
+    assert shown(tmp_path, "a.run", "3").splitlines()[:2] == ["row 3 of 3: x", line]
+    assert "several" not in shown(tmp_path, "a.run", "y")
+
+
+@pytest.mark.parametrize("call", [("show",), ("view", "--no-browser"), ("report", "--out", "x.html")])
+def test_what_is_not_a_file(tmp_path: Path, call: tuple[str, ...]) -> None:
+    """A pipe, and links that name each other, are refused at once: nobody waits for a writer."""
+    os.mkfifo(tmp_path / "pipe.run")
+    (tmp_path / "a.run").symlink_to("b.run")
+    (tmp_path / "b.run").symlink_to("a.run")
+    pipe = adjudge(*call, "pipe.run", cwd=tmp_path)
+    assert (pipe.returncode, said(pipe)) == (2, "pipe.run is not a regular file")
+    loop = adjudge(*call, "a.run", cwd=tmp_path)
+    assert loop.returncode == 2
+    assert said(loop).startswith("a.run: ")
 
 
 def test_a_row_is_shown_alone(tmp_path: Path) -> None:

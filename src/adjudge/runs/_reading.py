@@ -223,6 +223,14 @@ class RunFile:
                     known += [str(case.id)[:200] for case in cases]
         raise UsageError(f"{self.file} has no case {id_!r:.200}{closest(id_[:200], known)}", code="no-such-row")
 
+    def numbers_of(self, id_: str) -> Iterator[int]:
+        """Give the numbers of all cases with that id, as a text."""
+        last = -1
+        with Store.read(self.file) as store:
+            while cases := store.cases(last, PAGE):
+                yield from (case.seq for case in cases if str(case.id) == id_)
+                last = cases[-1].seq
+
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""
         return (row.case for row in self.rows())

@@ -8,6 +8,7 @@ A run file is read where it is, row by row. Of other files the rows are kept in 
 in which one row could be found.
 """
 
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -198,6 +199,9 @@ def _kind(plan: Plan) -> str:
 def open_source(path: Path) -> ViewSource:
     """Open what a path names; a file that cannot be looked at raises `UsageError`."""
     try:
+        # Who opens a pipe waits for its writer.
+        if not path.is_dir() and not stat.S_ISREG(path.stat().st_mode):
+            raise UsageError(f"{path} is not a regular file", code="cannot-read")
         with path.open("rb") as file:
             start = file.read(1 << 16)
     except OSError as error:
@@ -218,7 +222,8 @@ def find_files(paths: list[Path]) -> list[Path]:
         elif path.is_file():
             found[path] = None
         else:
-            raise UsageError(f"{path}: there is no such file or folder", code="cannot-read")
+            why = " is not a regular file" if path.exists() else ": there is no such file or folder"
+            raise UsageError(f"{path}{why}", code="cannot-read")
     return list(found)
 
 
