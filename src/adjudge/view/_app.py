@@ -91,9 +91,9 @@ class Pages:
         return answer
 
     async def runs(self, request: Request) -> Response:
-        """Answer with the list of runs; two that are chosen are compared."""
+        """Answer with the list of runs; two that are chosen are compared, of others it says how to choose."""
         chosen = request.query_params.getlist("run")
-        if len(chosen) >= 2:
+        if len(chosen) == 2:
             # The older one is the base: the list shows the newest first.
             return RedirectResponse(f"/compare?base={chosen[-1]}&new={chosen[0]}", 303)
         entries = await run_in_threadpool(self.library.entries)
