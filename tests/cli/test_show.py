@@ -1,12 +1,17 @@
 """`adjudge show`: a check with its scenarios, and one row of a run whole."""
 
 import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adjudge import evaluate, open_run
+from adjudge.errors import AdjudgeError
 from adjudge.judges import LLMJudge
 from adjudge.model import Score
 from adjudge.rewards import reward
@@ -18,6 +23,22 @@ from cli.command import adjudge, said
 
 OFF = RunConfig(cache="off")
 EVIL = "\x1b[2J\x1b]0;title\x07 \u202eright to left\u2066 \x9b2J\n::error::no\n##vso[task.complete]"
+
+WAITING = """
+import asyncio, adjudge
+from adjudge.runs import RunConfig
+
+async def agent(question):
+    await asyncio.sleep(600 if int(question) >= 4 else 0)
+    return question
+
+@adjudge.reward
+def waits(final_response):
+    return 1.0 if int(final_response) else adjudge.Score.error("zero: a row that failed")
+
+rows = [{"id": n, "question": str(n)} for n in range(9)]
+adjudge.evaluate(rows, agent=agent, scorers=[waits], run="a.run", config=RunConfig(cache="off", max_unscored=1.0))
+"""
 
 
 def shown(tmp_path: Path, *arguments: str, columns: str = "200") -> str:
@@ -204,8 +225,58 @@ def test_an_id_comes_before_a_number(tmp_path: Path) -> None:
     assert shown(tmp_path, "a.run", "1").startswith("row 1 of 3: 3\n")
 
 
+def test_rows_with_the_same_id(tmp_path: Path) -> None:
+    """Where several rows have an id, the first one is shown, and how to see the others."""
+    rows = [{"id": name, "answer": "a", "final_response": "a"} for name in "xyx"]
+    evaluate(rows, scorers=["qa_em_reward"], run=tmp_path / "a.run", config=OFF)
+    line = "several rows have this id: 1, 3; give a number to see that row"
+    assert shown(tmp_path, "a.run", "x").splitlines()[:2] == ["row 1 of 3: x", line]
+    assert shown(tmp_path, "a.run", "3").splitlines()[:2] == ["row 3 of 3: x", line]
+    assert "several" not in shown(tmp_path, "a.run", "y")
+
+
+@pytest.mark.parametrize("call", [("show",), ("view", "--no-browser"), ("report", "--out", "x.html")])
+def test_what_is_not_a_file(tmp_path: Path, call: tuple[str, ...]) -> None:
+    """A pipe, and links that name each other, are refused at once: nobody waits for a writer."""
+    os.mkfifo(tmp_path / "pipe.run")
+    (tmp_path / "a.run").symlink_to("b.run")
+    (tmp_path / "b.run").symlink_to("a.run")
+    pipe = adjudge(*call, "pipe.run", cwd=tmp_path)
+    assert (pipe.returncode, said(pipe)) == (2, "pipe.run is not a regular file")
+    loop = adjudge(*call, "a.run", cwd=tmp_path)
+    assert loop.returncode == 2
+    assert said(loop).startswith("a.run: ")
+
+
 def test_a_row_is_shown_alone(tmp_path: Path) -> None:
     """A row goes with no option that is about all of them."""
     evaluate([{"answer": "a", "final_response": "a"}], scorers=["qa_em_reward"], run=tmp_path / "a.run", config=OFF)
     assert adjudge("show", "a.run", "1", "--failures", cwd=tmp_path).returncode == 2
     assert open_run(tmp_path / "a.run").size == 1
+
+
+def test_rows_to_do_are_no_errors(tmp_path: Path) -> None:
+    """Of a run that goes on, or was killed, rows that wait are counted apart, and are neither errors nor failures."""
+    with subprocess.Popen([sys.executable, "-c", WAITING], cwd=tmp_path) as process:
+        try:
+            until = time.monotonic() + 60
+            while time.monotonic() < until and not _has_done(tmp_path / "a.run", 4):
+                time.sleep(0.1)
+            found = [shown(tmp_path, "a.run", "--failures")]
+        finally:
+            process.kill()
+    found.append(shown(tmp_path, "a.run", "--failures"))
+    for state, text in zip(("running", "stopped"), found, strict=True):
+        lines = text.splitlines()
+        assert lines[0].startswith(f"{state}: 4 of 9 rows")
+        assert lines[3].split()[:6] == ["waits", "4", "3", "0", "1", "1.0000*"]
+        assert "5 rows to do" in lines
+        assert "not-run" not in text
+        assert lines[-1] == "0: waits: error: zero: a row that failed"
+
+
+def _has_done(file: Path, count: int) -> bool:
+    try:
+        return open_run(file).state.done >= count
+    except AdjudgeError:  # it is not there yet
+        return False

@@ -139,6 +139,11 @@ class RowsSource:
         return f"{self.done} {self.changes}"
 
     @property
+    def identity(self) -> str:
+        """What tells it from others."""
+        return str(self.path)
+
+    @property
     def total(self) -> int:
         """All rows."""
         return len(self.all)

@@ -43,6 +43,21 @@ def test_view_serves_until_it_is_interrupted(tmp_path: Path, paths: tuple[str, .
         process.wait()
 
 
+def test_others_can_look(tmp_path: Path) -> None:
+    """Who lets others look gets a link that they can open, and is warned."""
+    make_run(tmp_path / "a.run", rows_of(1))
+    process = start("view", "a.run", "--no-browser", "--host", "::", cwd=tmp_path)
+    try:
+        assert process.stdout is not None
+        assert urlsplit(process.stdout.readline().decode()).hostname not in ("::", None)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        assert b"everybody who has this link can read the runs" in err
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_what_cannot_be_served_is_one_line(tmp_path: Path) -> None:
     """A missing file, and a port that somebody has, are the caller's matter: exit code 2."""
     make_run(tmp_path / "a.run", rows_of(1))

@@ -1,12 +1,16 @@
 """Only who has the link may look, and a page can load nothing from anywhere else."""
 
+import http.client
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from adjudge.errors import UsageError
 from adjudge.view import ViewServer
+from adjudge.view._guard import EVERYWHERE
 from view.looking import Visitor, key, make_run, rows_of
 
 
@@ -64,6 +68,24 @@ def test_other_names_and_other_sites_are_refused(visitor: Visitor, run: Path) ->
         assert visitor.get(path, origin="http://example.invalid").status == 403
         assert visitor.get(path, origin="null").status == 403
         assert visitor.get(path, host=f"localhost:{visitor.place.port}").status == 200
+
+
+@pytest.mark.parametrize("host", EVERYWHERE)
+def test_on_all_addresses(run: Path, host: str) -> None:
+    """Who listens on all addresses answers to this machine's names and addresses, and to no others."""
+    if host == "::" and not socket.has_dualstack_ipv6():
+        pytest.skip("this machine has no IPv6")
+    with ViewServer([run], host=host, cache=run.parent / "cache") as server:
+        assert not server.is_local
+        place = urlsplit(server.link)
+        assert place.hostname not in (host, "", None)
+        names = [place.hostname, "localhost", "127.0.0.1", "[::1]", "127.0.0.2", socket.gethostname()]
+        others = ["rebound.example", f"{place.hostname}.example", "192.0.2.7", "0.0.0.1", "", "[::"]
+        for name, status in (*((one, 403) for one in names), *((one, 421) for one in others)):
+            connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=60)
+            connection.request("GET", "/", headers={"Host": f"{name}:{place.port}"})
+            assert connection.getresponse().status == status, name
+            connection.close()
 
 
 def test_every_answer_is_bound(visitor: Visitor, run: Path) -> None:

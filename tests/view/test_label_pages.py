@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -149,6 +150,38 @@ def test_two_people_get_the_same_rows(run: Path, tmp_path: Path) -> None:
     assert len(set(seen["ann"])) == 6
 
 
+@pytest.mark.parametrize("is_same_text", [False, True])
+def test_a_run_that_was_replaced(run: Path, tmp_path: Path, labels: Path, *, is_same_text: bool) -> None:
+    """An answer about a row that is not what was shown, or of another run, is not recorded."""
+    place = tmp_path / "a.run"
+    shutil.copy(run, place)
+    others = [row if is_same_text else {**row, "response": f"It may be {row['id']}."} for row in rows()]
+    evaluate(others, judge="local:0", run=tmp_path / "b.run", config=OFF)
+    with ViewServer([place], cache=tmp_path / "cache", labels=labels, annotator="ann") as server:
+        browser = Browser(server.link)
+        form = form_of(browser.get("label", size=40))
+        (tmp_path / "b.run").replace(place)
+        with pytest.raises(RefusedError) as caught:
+            browser.post({**form, "answer": "right"})
+        page = str(caught.value)
+        assert caught.value.status == 409
+        assert not labels.exists()
+        assert "your answer was not recorded" in page
+        assert ("It may be" in page) is not is_same_text
+        browser.post({**form_of(page), "answer": "right"})
+        (line,) = lines(labels)
+        assert line["response"] == others[line["row"]]["response"]
+
+
+@pytest.mark.parametrize("shown", ["", "x", "\u00e9"])
+def test_a_form_must_say_what_was_shown(browser: Browser, labels: Path, shown: str) -> None:
+    """A form without the digest of the row, or with another one, writes nothing."""
+    with pytest.raises(RefusedError) as caught:
+        browser.post({**form_of(browser.get("label")), "answer": "right", "shown": shown})
+    assert caught.value.status == 409
+    assert not labels.exists()
+
+
 def test_skipped_rows_come_again(browser: Browser, labels: Path) -> None:
     """A skipped row is not labelled, and comes again behind the others."""
     first, page = answer(browser, "skip", size=3)
@@ -211,6 +244,19 @@ def test_chosen_rows_enter_no_estimate(browser: Browser, labels: Path) -> None:
     assert "0 labels count" in found
     assert '<th scope="row">chosen, not drawn</th><td class="num">4</td>' in found
     assert "needs labels of 2 rows of either verdict" in found
+
+
+def test_lines_that_are_not_labels_are_listed(browser: Browser, labels: Path) -> None:
+    """The page lists the lines of the file that are not labels, with the reason; those that are still count."""
+    for _ in range(4):
+        answer(browser, "right", size=8)
+    first = lines(labels)[0]
+    with labels.open("a") as file:
+        file.write(f"{json.dumps({**first, 'label': 'CORRECT'})}\ngarbage")
+    found = browser.get("labels")
+    assert "4 labels count" in found
+    assert '<th scope="row">not a label: its label is not 1, 0 or &#34;unsure&#34;</th><td class="num">1</td>' in found
+    assert '<th scope="row">not a label: not JSON</th><td class="num">1</td>' in found
 
 
 def test_labels_serve_another_judge(run: Path, browser: Browser, labels: Path, tmp_path: Path) -> None:

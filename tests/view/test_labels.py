@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 import time
+from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -57,12 +59,12 @@ class TestFile:
         assert (second["label"], second["annotator"], second["probability"]) == ("unsure", "bob", None)
         labels, unread = file.read()
         assert [(one.row, one.answer, one.annotator) for one in labels] == [(3, "wrong", "ann"), (4, "unsure", "bob")]
-        assert unread == 0
+        assert not unread
         assert file.path.stat().st_mode & 0o777 == 0o600
 
     def test_no_file(self, tmp_path: Path) -> None:
         """A file that is not there has no labels, and is not made by looking."""
-        assert LabelFile(tmp_path / "none").read() == ([], 0)
+        assert LabelFile(tmp_path / "none").read() == ([], Counter())
         assert list(tmp_path.iterdir()) == []
 
     @given(st.integers(1, 400), st.integers(0, 3))
@@ -78,7 +80,7 @@ class TestFile:
             assert [one.row for one in file.read()[0]] == list(range(whole))
             file.append(label(99))
             assert [one.row for one in file.read()[0]] == [*range(whole), 99]
-            assert file.read()[1] == 0
+            assert not file.read()[1]
 
     def test_a_missing_end(self, tmp_path: Path) -> None:
         """A last line that only lacks its line feed, as editors leave it, is kept."""
@@ -87,6 +89,37 @@ class TestFile:
         file.path.write_bytes(file.path.read_bytes().rstrip())
         file.append(label(2))
         assert [one.row for one in file.read()[0]] == [1, 2]
+
+    @pytest.mark.parametrize(
+        "last", ['{"id": 7, "question": "?", "reference": "a", "response": "b", "label": 1}', "7", "[1]", "no JSON"]
+    )
+    def test_a_last_line_that_is_not_ours(self, tmp_path: Path, last: str) -> None:
+        """A whole last line without its line feed is kept, whatever it is: only a torn label is dropped."""
+        file = LabelFile(tmp_path / "a")
+        file.path.write_text(f"\ufeff{last}\n{last}", encoding="utf-8")
+        file.append(label(1))
+        assert file.path.read_text(encoding="utf-8-sig").splitlines()[:2] == [last, last]
+        assert [one.row for one in file.read()[0]] == [1]
+
+    def test_lines_edited_by_hand(self, tmp_path: Path) -> None:
+        """A byte order mark and a missing end are no obstacle; a line that is not a label is counted by its reason."""
+        file = LabelFile(tmp_path / "a")
+        file.append(label(1))
+        one = json.loads(file.path.read_text())
+        odd = [json.dumps({**one, "label": given}) for given in ("1", "CORRECT", True, 7)]
+        odd += ["garbage", json.dumps(one) * 2, "[1, 2]"]
+        odd += [json.dumps({**one, **more}) for more in ({"row": "0"}, {"annotator": None}, {"probability": 2})]
+        file.path.write_text("\ufeff" + "\n".join([json.dumps(one), *odd, json.dumps({**one, "row": 2})]), "utf-8")
+        labels, unread = file.read()
+        assert [one.row for one in labels] == [1, 2]
+        assert unread == {
+            'not a label: its label is not 1, 0 or "unsure"': 4,
+            "not a label: not JSON": 2,
+            "not a label: not an object": 1,
+            "not a label: it has no row number": 1,
+            "not a label: its id or its annotator is not a text": 1,
+            "not a label: its probability is not above 0 and at most 1": 1,
+        }
 
     @given(
         st.lists(st.one_of(st.binary(max_size=60), st.from_regex(rb'\{"row":.{0,30}\}', fullmatch=True)), max_size=5)
@@ -97,8 +130,8 @@ class TestFile:
             path = Path(folder, "labels")
             path.write_bytes(b"".join(line + b"\n" for line in lines))
             labels, unread = LabelFile(path).read()
-            there = [part for part in path.read_bytes().split(b"\n")[:-1] if part.strip()]
-            assert len(labels) + unread == len(there)
+            there = [part for part in path.read_bytes().removeprefix(BOM_UTF8).split(b"\n")[:-1] if part.strip()]
+            assert len(labels) + unread.total() == len(there)
 
     def test_killed(self, tmp_path: Path) -> None:
         """Every label that was acknowledged before a kill is there, and labelling goes on in the same file."""
@@ -113,7 +146,7 @@ class TestFile:
             acknowledged = int(rest[-1] if rest else last)
             labels, unread = LabelFile(path).read()
             assert {one.row for one in labels} >= set(range(acknowledged + 1))
-            assert unread == 0
+            assert not unread
 
     def test_two_processes(self, tmp_path: Path) -> None:
         """Lines of two writers are never mixed, and none is lost."""
@@ -129,7 +162,7 @@ class TestFile:
         for one in threads:
             one.join()
         labels, unread = LabelFile(path).read()
-        assert unread == 0
+        assert not unread
         assert sorted((one.annotator, one.row) for one in labels) == [(name, n) for name in "ab" for n in range(100)]
 
     def test_a_link_in_its_place(self, tmp_path: Path) -> None:

@@ -87,6 +87,37 @@ def test_two_that_are_chosen_are_compared(visitor: Visitor, folder: Path) -> Non
     assert ("ins", {}) in both.elements
 
 
+@pytest.mark.parametrize(("count", "words"), [(1, "1 run is chosen."), (3, "3 runs are chosen.")])
+def test_others_than_two_are_not_compared(visitor: Visitor, folder: Path, count: int, words: str) -> None:
+    """Who chooses one run, or three, reads what to do, and the runs stay chosen."""
+    chosen = [key(folder / name) for name in ("new.run", "base.run", "agent.run")][:count]
+    page = visitor.page("/?list=1" + "".join(f"&run={one}" for one in chosen))
+    assert f"{words} Choose two runs, then Compare two." in page.text
+    assert {one["value"] for one in page.all("input") if "checked" in one} == set(chosen)
+
+
+def test_images_that_are_not_loaded_are_named(tmp_path: Path) -> None:
+    """An image that has only an address, and an SVG, is not loaded, and does not vanish either."""
+    web, svg, png = "https://example.org/a.png", "data:image/svg+xml;base64,AAAA", "data:image/png;base64,AAAA"
+
+    def agent(case: Any) -> dict[str, Any]:
+        parts = [{"type": "image_url", "image_url": {"url": one}} for one in (svg, png)]
+        return {"messages": [{"role": "user", "content": parts}, {"role": "assistant", "content": "Paris"}]}
+
+    rows = [{"id": at, "question": "?", "answer": "Paris", "image": one} for at, one in enumerate((web, png, ""))]
+    run = tmp_path / "a.run"
+    adjudge.evaluate(rows, agent=agent, scorers=[noted], run=run, config=QUICK)
+    with ViewServer([run], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        for page in (f"/runs/{key(run)}/rows/0", f"/runs/{key(run)}/label?row=0"):
+            found = visitor.page(page)
+            assert f"an image at {web} (not loaded)" in found.text
+            assert f"an image at {svg} (not loaded)" in found.text
+            assert {one["src"] for one in found.all("img")} == {png}
+        for number in (1, 2):
+            assert visitor.page(f"/runs/{key(run)}/rows/{number}").text.count("(not loaded)") == 1
+
+
 def test_a_run_has_its_figures_and_rows(visitor: Visitor, folder: Path) -> None:
     """A mean never comes without its interval and the three counts; the table has one page of rows."""
     page = visitor.page(f"/runs/{key(folder / 'new.run')}")

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MOST = 20_000  # characters of one text
 MOST_STEPS = 400  # messages of one conversation, and calls of tools
+MOST_SHARED = 10  # rows with the same id that are named
 MOST_LEAVES = 1_000  # values of one that is nested
 SHOWN = frozenset(
     (*QUESTIONS, *REFERENCES, *RESPONSES, *CRITERIA, *SOURCES, "id", "messages", "trajectory", "scenario")
@@ -48,7 +50,13 @@ def find_row(run: RunFile, given: str) -> RunRow:
 
 def show_row(run: RunFile, row: RunRow, *, err: bool = False) -> None:
     """Print a row."""
-    click.echo(f"row {row.number + 1:,} of {run.size:,}: {printable(str(row.case.id))}", err=err)
+    id_ = str(row.case.id)
+    click.echo(f"row {row.number + 1:,} of {run.size:,}: {printable(id_)}", err=err)
+    found = list(islice(run.numbers_of(id_), MOST_SHARED + 1))
+    if len(found) > 1:
+        numbers = ", ".join(str(number + 1) for number in found[:MOST_SHARED])
+        more = " and more" if len(found) > MOST_SHARED else ""
+        click.echo(f"several rows have this id: {numbers}{more}; give a number to see that row", err=err)
     for line in _lines(run, row):
         click.echo(line, err=err)
 

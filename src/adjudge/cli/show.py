@@ -1,6 +1,7 @@
 """`adjudge show`: what is in a run file, and one row of it whole."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ from adjudge.errors import UsageError, printable
 if TYPE_CHECKING:
     from adjudge.runs import RunFile
 
+UNDER_WAY = ("running", "stopped")  # states in which rows may wait
 CHECK = ("scenario",)  # the names of the scores of a check
 
 
@@ -55,7 +57,10 @@ def command(file: str, row: str | None, with_failures: bool, out: str | None) ->
 
 
 def _show_run(run: "RunFile", *, is_piped: bool) -> None:
-    """Print a run; where standard output is for the results alone, to standard error."""
+    """Print a run; where standard output is for the results alone, to standard error.
+
+    Rows that a run has yet to do are no errors: they are counted apart.
+    """
     from adjudge.cli._show import Terminal, show_summary
 
     state, plan = run.state, run.plan
@@ -67,25 +72,33 @@ def _show_run(run: "RunFile", *, is_piped: bool) -> None:
         f"started {printable(plan.started)} by adjudge {printable(plan.adjudge)}, cases from {source}", err=is_piped
     )
     console = Terminal(stderr=is_piped)
-    show_summary(run.summary, console)
+    is_over = state.state not in UNDER_WAY
+    show_summary(run.summary if is_over else run.summary_so_far, console)
+    if not is_over and (to_do := state.cases - state.done):
+        console.say(f"{to_do:,} {'row' if to_do == 1 else 'rows'} to do")
     if plan.names == CHECK:
         from adjudge.cli.check import show_scenarios
         from adjudge.scenarios import read_scenario_run
 
         console.print()
-        show_scenarios(read_scenario_run(run.file), console)
+        found = read_scenario_run(run.file)
+        if not is_over:
+            found = replace(found, results=tuple(one for row, one in found.pairs() if row.scores is not None))
+        show_scenarios(found, console)
 
 
 def _failures(run: "RunFile") -> Iterator[str]:
-    """Give a line for every row without a score and, of a check, for every run that failed."""
+    """Give a line for every row without a score and, of a check, for every run that failed; rows to do have none."""
+    is_over = run.state.state not in UNDER_WAY
     if run.plan.names == CHECK:
         from adjudge.scenarios import outcome_of, read_scenario_run
 
         for row, result in read_scenario_run(run.file).pairs():
-            if (outcome := outcome_of(result)) != "passed":
+            if (is_over or row.scores is not None) and (outcome := outcome_of(result)) != "passed":
                 word = "FAIL" if outcome == "failed" else outcome
                 yield f"{row.case.id}: {word}: {'; '.join(result['reasons'])}"
         return
     for one in run.scores():
-        if one.score.status != "scored":
+        is_to_do = not is_over and (one.score.reason or "").startswith("not-run: ")
+        if one.score.status != "scored" and not is_to_do:
             yield f"{one.id}: {one.scorer}: {one.score.status}: {one.score.reason}"

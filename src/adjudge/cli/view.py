@@ -33,6 +33,9 @@ def command(
     from adjudge.view import ViewServer, usual_places
 
     with ViewServer(paths or usual_places(), host=host, port=port, **options) as server:
+        if not server.is_local:
+            warning = "everybody who has this link can read the runs and label them; it travels unencrypted"
+            click.echo(f"adjudge: warning: {warning}", err=True)
         click.echo(server.link)
         if not no_browser:
             click.launch(server.link)

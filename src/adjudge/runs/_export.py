@@ -28,11 +28,11 @@ PAGE = 1024  # cases looked at together; a tally's sums are made page by page, s
 
 
 def scored_cases(
-    store: Store, job_names: Sequence[str], missing: str
+    store: Store, job_names: Sequence[str], missing: str | None
 ) -> Iterator[list[tuple[CaseRecord, list[Score]]]]:
     """Give the cases with their scores, a page at a time; a case that was not reached is an error of that reason.
 
-    Cases that an early decision spared are left out.
+    Where the reason is None it is left out, as are cases that an early decision spared.
     """
     early = store.meta(EARLY) and store.early_stop()
     counted = None if early is None else frozenset(early.cases)
@@ -42,8 +42,11 @@ def scored_cases(
         last = cases[-1].seq
         if counted is not None:
             cases = [case for case in cases if case.seq in counted]
+        if missing is None:
+            cases = [case for case in cases if scores.get(case.seq)]
         if cases:
-            yield [(case, scores.get(case.seq) or [Score.error(missing) for _ in job_names]) for case in cases]
+            faults = [Score.error(missing or "not-run") for _ in job_names]
+            yield [(case, scores.get(case.seq) or list(faults)) for case in cases]
 
 
 Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
@@ -53,7 +56,7 @@ Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
 def summarise(
     store: Store,
     plan: Plan,
-    missing: str,
+    missing: str | None,
     write: Callable[[bytes], object] | None = None,
     lines: Lines | None = None,
 ) -> Summary:

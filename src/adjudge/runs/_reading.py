@@ -22,7 +22,7 @@ from adjudge.model import ChatReply, ChatRequest, Score, Trajectory
 from adjudge.runs._cases import number_of
 from adjudge.runs._export import known_in, score_lines, scored_cases, summarise, verdict_line
 from adjudge.runs._plan import PLAN, Plan, plan_from
-from adjudge.runs._records import COMPLETE, Source, check, decode_as, read_as, read_case, read_reply
+from adjudge.runs._records import COMPLETE, RUN_ID, Source, check, decode_as, read_as, read_case, read_reply
 from adjudge.runs._score_file import check_place
 from adjudge.runs._store import Store, run_lock, runs_folder
 from adjudge.runs._summary import Summary
@@ -125,6 +125,12 @@ class RunFile:
             return plan_from(store.meta(PLAN), self.file)
 
     @property
+    def run_id(self) -> str:
+        """What tells this run from every other one, also from one that takes its file name."""
+        with Store.read(self.file) as store:
+            return str(store.meta(RUN_ID) or "")
+
+    @property
     def counts(self) -> dict[str, int]:
         """How many rows are scored, unscored and errors; a row that was not reached is an error.
 
@@ -146,6 +152,12 @@ class RunFile:
         """The tallies of every scorer, with means and intervals."""
         with Store.read(self.file) as store:
             return summarise(store, self.plan, NOT_RUN)
+
+    @property
+    def summary_so_far(self) -> Summary:
+        """The same of the rows that have their scores: those that wait are left out, and are no errors."""
+        with Store.read(self.file) as store:
+            return summarise(store, self.plan, None)
 
     @property
     def state(self) -> RunState:
@@ -213,6 +225,14 @@ class RunFile:
                 if len(known) < MOST_COMPARED:
                     known += [str(case.id)[:200] for case in cases]
         raise UsageError(f"{self.file} has no case {id_!r:.200}{closest(id_[:200], known)}", code="no-such-row")
+
+    def numbers_of(self, id_: str) -> Iterator[int]:
+        """Give the numbers of all cases with that id, as a text."""
+        last = -1
+        with Store.read(self.file) as store:
+            while cases := store.cases(last, PAGE):
+                yield from (case.seq for case in cases if str(case.id) == id_)
+                last = cases[-1].seq
 
     def cases(self) -> Iterator[RunCase]:
         """Give the cases, in order of input."""

@@ -183,13 +183,17 @@ def check_place(out: str | Path | None, *read: str | Path | None) -> None:
         return
     target = Path(out)
     for other in (Path(one) for one in read if one is not None and str(one) != "-"):
-        is_same = target.samefile(other) if target.exists() and other.exists() else target.resolve() == other.resolve()
+        is_same = (
+            target.samefile(other)
+            if target.exists() and other.exists()
+            else os.path.realpath(target) == os.path.realpath(other)
+        )
         if is_same:
             raise UsageError(f"{out} is read by this call: it would be overwritten", code="cannot-write")
     if target.is_dir():
         raise UsageError(f"{out}: Is a directory", code="cannot-write")
     # A file is written beside its place and renamed, so its folder must be writable; a pipe or device is written to.
-    folder = target.resolve().parent
+    folder = Path(os.path.realpath(target)).parent  # `resolve` fails on links that name each other
     if target.is_file() or not target.exists():
         if not folder.is_dir():
             raise UsageError(f"{out}: No such file or directory ({folder} is not a folder)", code="cannot-write")

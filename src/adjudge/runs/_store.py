@@ -133,7 +133,8 @@ class Store:
         """Open a run file to read it, also while another process writes it."""
         path = Path(path)
         if not path.is_file():
-            raise UsageError(f"{path}: there is no such run file", code="cannot-read")
+            why = " is not a regular file" if path.exists() else ": there is no such run file"
+            raise UsageError(f"{path}{why}", code="cannot-read")
         with translate_errors(path):
             begun = roll_back(path, APPLICATION)
             connection = connect(path, read_only=True)

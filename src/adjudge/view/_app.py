@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.scenarios import load_gate
-from adjudge.view._guard import Guard
+from adjudge.view._guard import Guard, is_loopback, names_of
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
 from adjudge.view._queries import Query, whole_number
@@ -91,9 +91,9 @@ class Pages:
         return answer
 
     async def runs(self, request: Request) -> Response:
-        """Answer with the list of runs; two that are chosen are compared."""
+        """Answer with the list of runs; two that are chosen are compared, of others it says how to choose."""
         chosen = request.query_params.getlist("run")
-        if len(chosen) >= 2:
+        if len(chosen) == 2:
             # The older one is the base: the list shows the newest first.
             return RedirectResponse(f"/compare?base={chosen[-1]}&new={chosen[0]}", 303)
         entries = await run_in_threadpool(self.library.entries)
@@ -218,8 +218,14 @@ class ViewServer:
         """Where it listens."""
         if self._socket is None:
             raise UsageError("the viewer is not running: use it in a `with` statement", code="not-running")
-        host = f"[{self._host}]" if ":" in self._host else self._host
+        name = names_of(self._host)[0]
+        host = f"[{name}]" if ":" in name else name
         return f"http://{host}:{self._socket.getsockname()[1]}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches it."""
+        return is_loopback(self._host)
 
     def start(self) -> None:
         """Start to serve."""

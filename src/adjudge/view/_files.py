@@ -52,6 +52,11 @@ class FileSource:
         """The time and size of the file."""
         return stamp_of(self.path)
 
+    @property
+    def identity(self) -> str:
+        """The same: such a file has no id."""
+        return self.stamp
+
     @cached_property
     def _results(self) -> Results:
         return read_results(self.path)

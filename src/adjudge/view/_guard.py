@@ -3,11 +3,16 @@
 A page in the user's browser could ask 127.0.0.1 for a run, or have its own name point there (DNS rebinding). So a
 request must name this machine as its host, may not come from another site's page, and must have the token: from the
 link that was printed, afterwards from a cookie that other sites never get sent.
+
+Who listens on all addresses answers to the names of this machine, and to the address that a request came to.
 """
 
 import hmac
+import socket
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from http.cookies import SimpleCookie
+from ipaddress import IPv6Address, ip_address
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -25,6 +30,7 @@ HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "cache-control": "no-store",
 }
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104 (asked, not bound)
 REFUSED = "Open the link that `adjudge view` printed: it has the token that this page asks for.\n"
 
 Scope = MutableMapping[str, Any]
@@ -33,12 +39,53 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def names_of(host: str) -> list[str]:
+    """Return the names by which others reach a server, the best one first: of one on all addresses this machine's."""
+    if host not in EVERYWHERE:
+        return [host]
+    name = socket.gethostname().lower()
+    names = [name, socket.getfqdn().lower(), f"{name.partition('.')[0]}.local"]
+    with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as outward:
+        # Nothing is sent: this only asks which of our addresses leads to the outside.
+        outward.connect(("192.0.2.1", 9))
+        names.insert(0, outward.getsockname()[0])
+    # One of these would stand for every name.
+    return list(dict.fromkeys(one for one in names if one not in EVERYWHERE)) or ["localhost"]
+
+
+def _is_named(named: str, names: list[str], server: object) -> bool:
+    """Return whether a Host header has one of the names, or the address at which a request arrived."""
+    if any(is_own_name(named, name) for name in names):
+        return True
+    try:
+        # A name can be made to point here, an address cannot.
+        found = ip_address(server[0] if isinstance(server, tuple | list) else "")
+    except ValueError:
+        return False
+    plain = found.ipv4_mapped if isinstance(found, IPv6Address) and found.ipv4_mapped else found
+    return is_own_name(named, str(plain))
+
+
 class Guard:
     """Wraps an application: refuses who may not look, and adds the headers that bind the page."""
 
     def __init__(self, app: App, *, host: str, port: int, token: str) -> None:
         self._app = app
-        self._host = host
+        self._names = names_of(host)
         self._token = token
         # Cookies do not know ports, so each server has a name of its own.
         self._cookie = f"adjudge-{port}"
@@ -50,7 +97,7 @@ class Guard:
             return
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         named, origin = headers.get("host", ""), headers.get("origin")
-        if not is_own_name(named, self._host):
+        if not _is_named(named, self._names, scope.get("server")):
             await _answer(send, 421, "This page answers to the name of its own machine only.\n")
             return
         is_ours = origin is not None and origin.removeprefix("http://") == named

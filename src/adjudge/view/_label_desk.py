@@ -2,16 +2,19 @@
 
 desk = LabelDesk(annotator="ann")
 task = desk.task(index, LabelQuery())        the next row of a sample that `ann` has not labelled
-desk.answer(index, LabelQuery(), 7, "right")
+desk.answer(index, LabelQuery(), 7, "right", shown=digest_of(index, task.row))
 """
 
 from __future__ import annotations
 
 import getpass
+import hmac
+import json
 import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -111,13 +114,16 @@ class LabelDesk:
         answer = said if wanted.row in done else None
         return LabelTask(index.row(wanted.row), answer, len(done), len(drawn), back)
 
-    def answer(self, index: RowIndex, query: LabelQuery, number: int, answer: Answer) -> None:
-        """Write what was said of a row."""
+    def answer(self, index: RowIndex, query: LabelQuery, number: int, answer: Answer, *, shown: str) -> bool:
+        """Write what was said of a row, and return True; where it is not the row that was `shown`, write nothing."""
         drawn, rows = self._sample(index, query)
+        # The label has the texts of this very reading, so nobody can change them behind the comparison.
+        row = index.row(number)
+        if not hmac.compare_digest(digest_of(index, row).encode(), shown.encode()):
+            return False
         one = next((each for each in drawn if each.row == number), None)
         if one is None:
             raise UsageError("This row is not in the sample: the run may have changed.", code="no-such-row")
-        row = index.row(number)
         known = material_of(row)
         material: dict[str, Any] = {"question": known.question, "reference": list(known.references) or None}
         material |= {"response": known.response or "", "criteria": known.criteria}
@@ -132,9 +138,10 @@ class LabelDesk:
             run=index.source.path.name,
         )
         self.file(index).append(label)
+        return True
 
-    def figures(self, index: RowIndex, query: LabelQuery) -> tuple[LabelFigures, int, LabelQuery]:
-        """Return what the labels say, how many lines of the file are none, and the sample that has more to label."""
+    def figures(self, index: RowIndex, query: LabelQuery) -> tuple[LabelFigures, LabelQuery]:
+        """Return what the labels say, and the sample that has more to label."""
         labels, unread = self.file(index).read()
         scorer = query.scorer
         is_current = _matcher(index)
@@ -149,7 +156,9 @@ class LabelDesk:
         if kind in KINDS and isinstance(seed, int) and seed >= 0:
             query = replace(query, kind=str(kind), seed=seed)
         wanted = found.used + found.left_out.total() + (found.more or 0)
-        return found, unread, replace(query, size=min(max(wanted, 1), MOST))
+        # Lines of the file that are not labels are not part of any sample.
+        found.left_out.update(unread)
+        return found, replace(query, size=min(max(wanted, 1), MOST))
 
     def _mine(self, index: RowIndex) -> list[Label]:
         name = index.source.path.name
@@ -159,6 +168,8 @@ class LabelDesk:
         """Return a sample, and how many rows it was drawn from."""
         if index.source.is_running:
             raise UsageError("This run is still being written: label it when it is done.", code="in-use")
+        # The file may have been replaced since the page was made; an index that is up to date reads nothing.
+        index.refresh()
         key = (index.source.path, index.source.stamp, query.sample, query.scorer)
         found = self._drawn.get(key)
         if found is None:
@@ -169,6 +180,12 @@ class LabelDesk:
             # Several requests may come at once: each keeps what it found, whoever writes last.
             self._drawn = OrderedDict([*list(self._drawn.items())[1 - KEPT :], (key, found)])
         return found
+
+
+def digest_of(index: RowIndex, row: ViewRow) -> str:
+    """Return what tells whether a row is still what a reader saw: the run, and the texts of the row."""
+    what = [index.source.identity, row.number, row.id, *material_of(row)]
+    return blake2b(json.dumps(what).encode(), digest_size=16).hexdigest()
 
 
 def label_figures(

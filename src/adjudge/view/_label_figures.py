@@ -40,9 +40,10 @@ Groups: TypeAlias = list[tuple[int, list[int]]]
 class LabelFigures:
     """What labels say.
 
-    `rows` have a verdict, whose mean is `judged`; `used` of the labelled ones are in the estimates, the rest is in
-    `left_out` by reason. `corrected` would lie in `bounds` if rows that are not decided were all wrong, or all right.
-    `more` labels would halve the interval of `corrected`. `people` has the agreement of every two annotators.
+    `rows` have a verdict, whose mean is `judged`; `used` of the labelled ones are in the estimates. The rest, and lines
+    of the file that are not labels, are in `left_out` by reason. `corrected` would lie in `bounds` if rows that are not
+    decided were all wrong, or all right. `more` labels would halve the interval of `corrected`. `people` has the
+    agreement of every two annotators.
     """
 
     rows: int

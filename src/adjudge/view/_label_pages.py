@@ -18,7 +18,7 @@ from adjudge.errors import DataError, MissingExtra, UsageError
 from adjudge.judges.columns import SOURCES, one_value, texts_of
 from adjudge.statistics import Estimate
 from adjudge.view._index import RowIndex
-from adjudge.view._label_desk import LabelDesk, LabelQuery
+from adjudge.view._label_desk import LabelDesk, LabelQuery, digest_of
 from adjudge.view._label_sample import KINDS
 from adjudge.view._labels import LABELS
 from adjudge.view._library import Library
@@ -74,7 +74,11 @@ class LabelPages:
             raise UsageError("The form names no row.", code="bad-option")
         answer = next((name for name in LABELS if name == form.get("answer", "")), None)
         if answer is not None:
-            await run_in_threadpool(self.desk.answer, index, query, query.row, answer)
+            shown = form.get("shown", "")
+            is_taken = await run_in_threadpool(self.desk.answer, index, query, query.row, answer, shown=shown)
+            if not is_taken:
+                page = await run_in_threadpool(label_page, self.desk, index, key, query, is_changed=True)
+                return HTMLResponse(page, 409)
         # A row that was skipped comes again behind all others.
         return RedirectResponse(f"/runs/{key}/label{query.address(after=query.row)}", 303)
 
@@ -107,8 +111,8 @@ async def _form(request: Request) -> dict[str, str]:
     return dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
 
 
-def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
-    """Return the page with the next row, without any score of it."""
+def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery, *, is_changed: bool = False) -> str:
+    """Return the page with the next row, without any score of it; `is_changed` says that an answer was refused."""
     task = desk.task(index, query)
     view = None if task.row is None else view_of(task.row)
     return render(
@@ -118,6 +122,8 @@ def label_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) ->
         query=query,
         task=task,
         view=view,
+        digest="" if task.row is None else digest_of(index, task.row),
+        is_changed=is_changed,
         sources=() if view is None else view.sources or _sources_of(view.row),
         annotator=desk.annotator,
         proof=desk.proof,
@@ -135,7 +141,7 @@ def _sources_of(row: ViewRow) -> tuple[Shown, ...]:
 
 def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) -> str:
     """Return the page with what the labels say."""
-    found, unread, more = desk.figures(index, query)
+    found, more = desk.figures(index, query)
     scorers = index.figures().scorers
     names: dict[str, Any] = {
         "accuracy": found.accuracy,
@@ -156,7 +162,6 @@ def figures_page(desk: LabelDesk, index: RowIndex, key: str, query: LabelQuery) 
             (one, other, known, estimate_words(known.accuracy), known.kappa and estimate_words(known.kappa))
             for one, other, known in found.people
         ],
-        unread=unread,
         annotator=desk.annotator,
         file=str(desk.file(index).path),
         is_running=index.source.is_running,

@@ -6,14 +6,16 @@ r"""Labels of people, kept as JSON lines in a file of their own beside the run.
 
 `label` is 1 for right, 0 for wrong, "unsure" for a row that its reader cannot decide. The last line of an annotator
 about a row counts. `adjudge judge calibrate` reads the file as it is. A line is appended whole and synced; one that a
-crash tore is ignored, and taken out when the next one is appended.
+crash tore, which begins like a label and stops, is ignored, and taken out when the next one is appended.
 """
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import stat
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -88,19 +90,22 @@ class LabelFile:
             if not size:
                 _sync_folder(self.path.parent)
 
-    def read(self) -> tuple[list[Label], int]:
-        """Return the labels in order, and how many lines are none; a file that is not there has no labels."""
+    def read(self) -> tuple[list[Label], Counter[str]]:
+        """Return the labels in order, and why other lines are none; a file that is not there has no labels."""
         try:
             with self._open(os.O_RDONLY) as handle, os.fdopen(os.dup(handle), "rb") as file:
                 if os.fstat(handle).st_size > LARGEST:
                     raise UsageError(f"{self.path} is too large for a file of labels", code="cannot-read")
                 lines = file.read().split(b"\n")
         except FileNotFoundError:
-            return [], 0
-        # What follows the last line feed is nothing, or a line that a crash tore.
-        found = [_label_of(line) for line in lines[:-1] if line.strip()]
-        labels = [one for one in found if one is not None]
-        return labels, len(found) - len(labels)
+            return [], Counter()
+        lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)
+        # Who edits the file by hand may leave the last line feed out; a torn line is not anybody's label.
+        if _is_torn(lines[-1]):
+            lines.pop()
+        found = [_label_of(line) for line in lines if line.strip()]
+        labels = [one for one in found if isinstance(one, Label)]
+        return labels, Counter(f"not a label: {one}" for one in found if isinstance(one, str))
 
     @contextmanager
     def _open(self, flags: int) -> Iterator[int]:
@@ -134,11 +139,22 @@ def _mend(handle: int) -> None:
     torn = tail[start:]
     if not torn:
         return
-    # Who edits the file by hand may leave the last line feed out.
-    if _label_of(torn) is not None:
-        os.write(handle, b"\n")
-    else:
+    # The file may be one that was made elsewhere: what is not surely torn is somebody's data.
+    if _is_torn(torn):
         os.ftruncate(handle, end + start)
+    else:
+        os.write(handle, b"\n")
+
+
+def _is_torn(line: bytes) -> bool:
+    """Return whether a line without an end is the beginning of one of ours."""
+    if not line.lstrip(codecs.BOM_UTF8 + b" \t\r").startswith(b"{"):
+        return False
+    try:
+        decode_json(line.removeprefix(codecs.BOM_UTF8))
+    except RowError:
+        return True
+    return False
 
 
 def _sync_folder(folder: Path) -> None:
@@ -166,24 +182,25 @@ def _line_of(label: Label) -> bytes:
     )
 
 
-def _label_of(line: bytes) -> Label | None:
-    """Read a line; None for one that is not a label."""
+def _label_of(line: bytes) -> Label | str:
+    """Read a line, or return why it is not a label."""
     try:
         given = decode_json(line)
     except RowError:
-        return None
+        return "not JSON"
     if not isinstance(given, dict):
-        return None
-    row, id_, annotator, at = given.get("row"), given.get("id"), given.get("annotator"), given.get("at")
-    probability, sample, label = given.get("probability"), given.get("sample"), given.get("label")
-    run = given.get("run")
-    answer = next((name for name, value in LABELS.items() if value == label), None)
-    if answer is None or isinstance(label, bool) or isinstance(row, bool):
-        return None
-    if not isinstance(row, int) or row < 0 or not isinstance(id_, str) or not isinstance(annotator, str):
-        return None
-    if probability is not None and not (type(probability) in (int, float) and 0 < probability <= 1):
-        return None
+        return "not an object"
+    answer = next((name for name, value in LABELS.items() if value == given.get("label")), None)
+    # Python takes true for 1.
+    if answer is None or isinstance(given["label"], bool):
+        return 'its label is not 1, 0 or "unsure"'
+    row: Any = given.get("row")
+    id_: Any = given.get("id")
+    annotator: Any = given.get("annotator")
+    probability: Any = given.get("probability")
+    sample, at, run = given.get("sample"), given.get("at"), given.get("run")
+    if (fault := _fault_of(row, id_, annotator, probability)) is not None:
+        return fault
     return Label(
         row,
         id_,
@@ -195,3 +212,15 @@ def _label_of(line: bytes) -> Label | None:
         at if isinstance(at, str) else "",
         run if isinstance(run, str) else "",
     )
+
+
+def _fault_of(row: object, id_: object, annotator: object, probability: Any) -> str | None:
+    """Return what is wrong with the parts of a label; None if they are as they should be."""
+    if type(row) is not int or row < 0:
+        return "it has no row number"
+    if not isinstance(id_, str) or not isinstance(annotator, str):
+        return "its id or its annotator is not a text"
+    is_number = isinstance(probability, int | float) and not isinstance(probability, bool)
+    if probability is not None and not (is_number and 0 < probability <= 1):
+        return "its probability is not above 0 and at most 1"
+    return None

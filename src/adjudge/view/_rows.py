@@ -14,7 +14,7 @@ from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Message, PendingCalls, Score, ToolCall, Trajectory, decode_json
 from adjudge.runs import RowReply
 from adjudge.view._sources import ViewRow
-from adjudge.view._text import RowMaterial, Shown, cut, material_of, pretty, shown
+from adjudge.view._text import RowMaterial, Shown, cut, material_of, one_line, pretty, shown
 
 MOST_STEPS = 400
 MOST_IMAGE = 4 << 20  # characters of an image that is part of the row
@@ -44,6 +44,7 @@ class ShownStep:
     text: Shown
     calls: tuple[ShownCall, ...] = ()
     images: tuple[str, ...] = ()
+    not_loaded: tuple[str, ...] = ()  # addresses of images that are not part of the row
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class RowView:
     replies: tuple[ShownReply, ...] = ()
     columns: tuple[tuple[str, Shown], ...] = ()
     image: str | None = None
+    not_loaded: str | None = None  # the address of an image that is not part of the row
     scenario: Mapping[str, Any] | None = None
     unknown: tuple[tuple[str, str], ...] = ()
     sources: tuple[Shown, ...] = ()
@@ -92,6 +94,7 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
     steps = [] if record is None else list(_steps(record))
     others = [(shown(name, 80), cut(pretty(value))) for name, value in row.columns.items() if name not in _ABOUT]
     scores = tuple(shown_score(name, score) for name, score in (row.scores or {}).items())
+    image = row.columns.get("image") or None
     return RowView(
         row=row,
         material=material_of(row),
@@ -99,7 +102,8 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
         scores=scores,
         replies=tuple(_reply(one) for one in replies),
         columns=tuple(others),
-        image=_image(row.columns.get("image")),
+        image=_image(image),
+        not_loaded=None if image is None or _image(image) else one_line(image),
         scenario=scenario_of(row),
         unknown=() if record is None else tuple((str(name), str(why)) for name, why in record.unknown.items()),
         sources=() if record is None else tuple(cut(one, 2000) for one in record.sources),
@@ -177,7 +181,10 @@ def _steps(record: Trajectory) -> Iterator[ShownStep]:
             _call(call, results[at].text if at in results else call.result)
             for at, call in zip(mine, message.tool_calls, strict=True)
         )
-        yield ShownStep(_role(message.role), message.name, cut(message.text), calls, tuple(_images(message)))
+        given = list(_images(message))
+        images = tuple(data for one in given if (data := _image(one)) is not None)
+        others = tuple(one_line(one) for one in given if _image(one) is None)
+        yield ShownStep(_role(message.role), message.name, cut(message.text), calls, images, others)
     # A record of spans has calls, and perhaps no messages.
     if record.tool_calls and not number_:
         yield ShownStep("assistant", None, cut(""), shown_calls(record))
@@ -202,11 +209,12 @@ def _role(role: str) -> str:
     return {"human": "user", "ai": "assistant", "model": "assistant", "function": "tool"}.get(role, shown(role, 30))
 
 
-def _images(message: Message) -> Iterator[str]:
+def _images(message: Message) -> Iterator[object]:
+    """Give what a message has as images: their data, or addresses."""
     for part in message.content if isinstance(message.content, tuple) else ():
         given = part.get("image_url") or part.get("image")
-        found = _image(given.get("url") if isinstance(given, Mapping) else given)
-        if found is not None:
+        found = given.get("url") if isinstance(given, Mapping) else given
+        if found:
             yield found
 
 

@@ -8,6 +8,7 @@ A run file is read where it is, row by row. Of other files the rows are kept in 
 in which one row could be found.
 """
 
+import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -88,9 +89,9 @@ class Spent:
 class ViewSource(Protocol):
     """A file that can be looked at.
 
-    `stamp` changes whenever the file may have; `is_kept` says that the index keeps the rows. `rows` gives them from a
-    number on, `row` one of them, `replies` what models were asked for it. `in_order` says that rows which are not done
-    are followed by few that are.
+    `stamp` changes whenever the file may have, `identity` when another run took its name; `is_kept` says that the index
+    keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what models were asked for it.
+    `in_order` says that rows which are not done are followed by few that are.
     """
 
     path: Path
@@ -100,6 +101,8 @@ class ViewSource(Protocol):
 
     @property
     def stamp(self) -> str: ...
+    @property
+    def identity(self) -> str: ...
     @property
     def is_running(self) -> bool: ...
     @property
@@ -141,6 +144,11 @@ class RunSource:
     def stamp(self) -> str:
         """The times and sizes of the file and its log."""
         return stamp_of(self.path, Path(f"{self.path}-wal"))
+
+    @property
+    def identity(self) -> str:
+        """The id of the run that has this name now."""
+        return self.run.run_id
 
     @property
     def is_running(self) -> bool:
@@ -204,6 +212,9 @@ def _kind(plan: Plan) -> str:
 def open_source(path: Path) -> ViewSource:
     """Open what a path names; a file that cannot be looked at raises `UsageError`."""
     try:
+        # Who opens a pipe waits for its writer.
+        if not path.is_dir() and not stat.S_ISREG(path.stat().st_mode):
+            raise UsageError(f"{path} is not a regular file", code="cannot-read")
         with path.open("rb") as file:
             start = file.read(1 << 16)
     except OSError as error:
@@ -224,7 +235,8 @@ def find_files(paths: list[Path]) -> list[Path]:
         elif path.is_file():
             found[path] = None
         else:
-            raise UsageError(f"{path}: there is no such file or folder", code="cannot-read")
+            why = " is not a regular file" if path.exists() else ": there is no such file or folder"
+            raise UsageError(f"{path}{why}", code="cannot-read")
     return list(found)
 
 

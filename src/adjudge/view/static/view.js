@@ -33,7 +33,7 @@ if (runs) {
   const choose = () => {
     const chosen = runs.querySelectorAll("input[name=run]:checked").length;
     button.disabled = chosen !== 2;
-    button.textContent = chosen === 1 ? "Choose one more" : "Compare two";
+    button.textContent = chosen === 1 ? "Choose one more" : chosen > 2 ? "Choose only two" : "Compare two";
   };
   runs.addEventListener("change", choose);
   choose();
