@@ -45,8 +45,8 @@ def scored_cases(
         if missing is None:
             cases = [case for case in cases if scores.get(case.seq)]
         if cases:
-            faults = [Score.error(missing or "not-run") for _ in job_names]
-            yield [(case, scores.get(case.seq) or list(faults)) for case in cases]
+            fault = missing or "not-run"
+            yield [(case, scores.get(case.seq) or [Score.error(fault) for _ in job_names]) for case in cases]
 
 
 Lines = Callable[[Any, Sequence[str], Sequence[Score]], bytes]
