@@ -57,8 +57,8 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     calls.answer(log.results(), is_langchain=any(span.graph is not None for span in tree.spans))
     drafts = list(calls)
     latest = max((span.start or 0 for span in log.model_calls), default=0)
+    is_over = not any(span.error for span in done if span.kind != "tool")
     for call in drafts:
-        is_over = not any(span.error for span in done if span.kind != "tool")
         call.is_last = is_over and all((span.start or 0) >= latest for span in call.spans)
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     calls.end({name for span in done for name in span.answers})
