@@ -106,23 +106,23 @@ def decide(
 
     With `light`, an answer that may take tier 1 more than a few milliseconds needs a worker too.
     """
-    with StepBudget():
-        try:
-            return _decide_response(response, gold, policy, oracle, light=light)
-        except (LimitExceeded, RecursionError) as problem:
-            return MathVerdict(False, "too-large", None, None, None, None, 1, str(problem))
-
-
-def _decide_response(
-    response: str | None, gold: str, policy: MathPolicy, oracle: Oracle | None, *, light: bool
-) -> MathVerdict:
     found: Found | Missing
     found = Missing("no-answer", "the response is empty") if response is None else extract(response, policy.extraction)
-    # Two plain whole numbers need no parser, no memo and no policy.
+    # Two plain whole numbers need no parser, no memo, no policy and no budget of steps.
     if isinstance(found, Found) and len(gold) < 40 and len(found.text) < 40:
         wanted, given = _integer(gold), _integer(found.text)
         if wanted is not None and given is not None:
             return _number_verdict(found, str(given), str(wanted), equal=given == wanted, if_equal="the same number")
+    with StepBudget():
+        try:
+            return _decide_found(found, response, gold, ComparisonRules(policy, oracle), light=light)
+        except (LimitExceeded, RecursionError) as problem:
+            return MathVerdict(False, "too-large", None, None, None, None, 1, str(problem))
+
+
+def _decide_found(
+    found: Found | Missing, response: str | None, gold: str, rules: ComparisonRules, *, light: bool
+) -> MathVerdict:
     gold_text, gold_squashed = _gold(gold)
     if not gold_squashed[0]:
         return MathVerdict(None, "unparsed-gold", None, None, None, None, 0, "the gold is empty")
@@ -138,7 +138,7 @@ def _decide_response(
     # Extraction from a long text is cheap, all that follows it may not be.
     if light and len(response or "") > _LARGE and len(found.text) <= MAX_ANSWER:
         raise NeedsWorker
-    return _decide_text(found, gold_text, gold_squashed, ComparisonRules(policy, oracle), light=light)
+    return _decide_text(found, gold_text, gold_squashed, rules, light=light)
 
 
 def _decide_text(

@@ -139,14 +139,6 @@ def _box(text: str, start: int, stop: int) -> tuple[int, int, int] | None:
     return at, inside + 1, end
 
 
-def _is_near_box(text: str, start: int, at: int) -> bool:
-    """Whether an earlier box may end so near that the one at `at` belongs to its list; a long text is not searched."""
-    near = max(start, at - _NEAR - 1)
-    if text.find("}", near, at) < 0 and text.find("box", max(start, near - _NEAR), at) < 0:
-        return False
-    return text.find("box", start, at) >= 0
-
-
 def _joins(between: str) -> bool:
     """Whether two boxes with this text between them belong to one list or offer alternatives."""
     if len(between) > _NEAR:
@@ -197,7 +189,11 @@ def _boxes(text: str, start: int, stop: int, *, lenient: bool) -> Found | Missin
     # The last box counts, and with it those right before it that belong to the same list.
     parts = [(inside, end)]
     while len(parts) < _MAX_BOXES:
-        before = _box(text, start, at) if _is_near_box(text, start, at) else None
+        # Another one of the list ends right before this one, or begins there; a long text is not searched.
+        near = max(start, at - _NEAR - 1)
+        if text.find("}", near, at) < 0 and text.find("box", max(start, near - _NEAR), at) < 0:
+            break
+        before = _box(text, start, at)
         if before is None or before[2] < 0:
             break
         earlier, inside, closed = before

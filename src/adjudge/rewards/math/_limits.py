@@ -9,6 +9,8 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Generic, TypeVar
 
+_TOO_MANY = "the comparison takes too many steps"
+
 MAX_ANSWER = 8_000
 """Characters of one answer; nothing longer is read."""
 
@@ -62,7 +64,7 @@ def spend(steps: int = 1) -> None:
     if left is not None:
         left[0] -= steps
         if left[0] < 0:
-            raise LimitExceeded("the comparison takes too many steps")
+            raise LimitExceeded(_TOO_MANY)
 
 
 class Memo(Generic[T]):
@@ -82,8 +84,9 @@ class Memo(Generic[T]):
             return self._function(*args)
         before = left[0]
         result, steps = self._kept(*args)
-        left[0] = before
-        spend(steps)
+        left[0] = before - steps
+        if left[0] < 0:
+            raise LimitExceeded(_TOO_MANY)
         return result
 
     def _work_out(self, *args: Hashable) -> tuple[T, int]:
