@@ -263,7 +263,8 @@ def estimate_of(
         most = z * z / (effective + z * z)
         low = max(value - most * (value - ends[0]), ends[0])
         high = min(value + most * (ends[1] - value), ends[1])
-        note = f"Wilson's interval on an effective n of {effective:,.0f}: {why}"
+        shown = f"{effective:.4g}" if effective < 10_000 else f"{effective:,.0f}"
+        note = f"Wilson's interval on an effective n of {shown}: {why}"
         return Estimate(value, None, low, high, n, groups, None, "wilson", note, confidence)
 
     df = summary.degrees_of_freedom(correction) if method == "t" else None
