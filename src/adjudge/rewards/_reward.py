@@ -195,12 +195,12 @@ class Reward(Scorer):
         """Score rows that have every column by the batch path; None where that is not possible."""
         if self.tag.batch is None:
             return None
-        columns = self.columns
+        # An exact dict with every column needs no copy and no check of its own.
         for row in rows:
-            # An exact dict with every column needs no copy and no check of its own.
             if type(row) is not dict:
                 return None
-            for column in columns:
+        for column in self.columns:
+            for row in rows:
                 if column not in row:
                     return None
         with Caught():

@@ -39,10 +39,11 @@ def _batch_of(which: int) -> Batch:
     def batch(rows: Sequence[Row], provenance: Provenance) -> list[Score]:
         scores: list[Score] = []
         for row in rows:
-            response, answer = row["final_response"], row["answer"]
+            response = row["final_response"]
+            answer = row["answer"]
             try:
                 # Nearly every row has two texts, which need no conversion.
-                if isinstance(response, str) and isinstance(answer, str):
+                if type(response) is str and type(answer) is str:
                     found = compare(tokens(response), _gold(answer))
                 else:
                     found = match(response, answer)
@@ -153,13 +154,12 @@ def compare(predicted: list[str], gold: list[str]) -> Match:
             common = sum(min(gold.count(word), predicted.count(word)) for word in set(gold))
     else:
         common = (Counter(predicted) & Counter(gold)).total()
-    if common == 0 or _is_closed(predicted) or _is_closed(gold):
+    if common == 0:
+        return _NOTHING
+    # Only a side of one word can be just yes, no or noanswer.
+    if (len(predicted) == 1 and predicted[0] in _CLOSED) or (len(gold) == 1 and gold[0] in _CLOSED):
         return _NOTHING
     return (2 * common / (len(predicted) + len(gold)), 0.0, common / len(predicted), common / len(gold))
-
-
-def _is_closed(words: list[str]) -> bool:
-    return len(words) == 1 and words[0] in _CLOSED
 
 
 def _as_dict(found: Match, value: float | None = None) -> dict[str, float]:

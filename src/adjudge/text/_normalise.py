@@ -49,9 +49,9 @@ def tokens(text: str) -> list[str]:
     ['wellknown', 'usa']
     """
     if text.isascii():
-        plain = text.encode("ascii").translate(_ASCII_LOWER, _ASCII_PUNCTUATION)
+        plain = text.encode().translate(_ASCII_LOWER, _ASCII_PUNCTUATION)
         if 0 not in plain:
-            words = plain.decode("ascii").split()
+            words = plain.decode().split()
             # Three searches are cheaper than hashing every word.
             if "the" in words or "a" in words or "an" in words:
                 return [word for word in words if word not in _ARTICLES]
