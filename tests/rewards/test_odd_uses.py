@@ -46,9 +46,9 @@ class TestRows:
         assert [score.value for score in scorer.score_many(wrap([ROW, ROW]))] == [1.0, 1.0]
         assert [score.value for score in asyncio.run(scorer.ascore_many(wrap([ROW, ROW])))] == [1.0, 1.0]
 
-    @pytest.mark.parametrize("rows", [ROW, "rows.jsonl", type("Frame", (), {"itertuples": None})()])
+    @pytest.mark.parametrize("rows", [ROW, "rows.jsonl", 3])
     def test_what_is_no_list_of_rows_is_refused(self, rows: Any) -> None:
-        """A mapping of columns, a path or a data frame is a wrong call, not a list of bad rows."""
+        """One row, a path or a number is a wrong call, not a list of bad rows."""
         with pytest.raises(UsageError, match="list of mappings"):
             get_reward("qa_f1_reward").score_many(rows)
 

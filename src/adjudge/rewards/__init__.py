@@ -10,7 +10,7 @@ from adjudge.lazy import lazy_names
 
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
-    from adjudge.rewards._compose import all_of, first_of, gated, weighted
+    from adjudge.rewards._compose import all_of, first_of, gated, named, weighted
     from adjudge.rewards._registry import Description, describe, get_reward, get_scorer, list_rewards
     from adjudge.rewards._reward import Reward
     from adjudge.rewards._scorer import Scorer
@@ -67,6 +67,7 @@ __all__ = [
     "max_tokens",
     "max_tool_calls",
     "max_turns",
+    "named",
     "not_contains",
     "qa_em_reward",
     "qa_f1_reward",
@@ -83,7 +84,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_compose": ("all_of", "first_of", "gated", "weighted"),
+        "_compose": ("all_of", "first_of", "gated", "named", "weighted"),
         "_registry": ("Description", "describe", "get_reward", "get_scorer", "list_rewards"),
         "_reward": ("Reward",),
         "_scorer": ("Scorer",),

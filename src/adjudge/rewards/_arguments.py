@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 RESPONSE = "final_response"
 RESPONSE_ALIAS = "prediction"  # the name that the seed's parameter tables use
+TRAJECTORY = "trajectory"
 CONTEXT = "context"
 GROUP = "group_id"
 

@@ -4,6 +4,7 @@
     gated("format_reward", "qa_f1_reward")                     0 unless the gate is passed
     all_of("format_reward", "qa_em_reward")                    1 if all pass, else 0
     first_of("qa_f1_reward_tool", "qa_f1_reward")              the first that could be scored
+    named("good", weighted({...}))                             the same under a name of your own
 
 What is unknown stays unknown: a sum with a missing part has no value. But where the result does not depend on the
 missing part there is one: one failed member of `all_of` is enough for 0, whatever happened to the others. A member is
@@ -13,6 +14,7 @@ not asked about a row that is decided without it: a closed gate costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -79,6 +81,11 @@ class Composite(Scorer):
         for member in self.members:
             member.check(columns)
 
+    def warm_up(self) -> None:
+        """Start what the first heavy row of any member would wait for."""
+        for member in self.members:
+            member.warm_up()
+
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
@@ -132,6 +139,63 @@ class Composite(Scorer):
         make = Score.error if fault.status == "error" else Score.unscored
         why = ": ".join(text for text in (code, label, detail) if text)
         return make(why, parts=parts, provenance=self.provenance)
+
+
+class Named(Scorer):
+    """A scorer under another name: everything else, the numbers as well, is that of the scorer."""
+
+    def __init__(self, name: str, scorer: Scorer) -> None:
+        if not name or not name.isprintable():
+            raise UsageError(f"a scorer's name is a line of text, got {name!r}")
+        self.scorer = scorer
+        self.name = name
+        self.version = scorer.version
+        self.parts = scorer.parts
+        self.range = scorer.range
+        self.columns = scorer.columns
+        self.accepts = scorer.accepts
+        self.provenance = replace(scorer.provenance, scorer=name)
+        self.is_async = scorer.is_async
+        self.has_async = scorer.has_async
+        self.is_group = scorer.is_group
+        self.is_binary = scorer.is_binary
+        self.judges = scorer.judges
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return named, (self.name, self.scorer)
+
+    def warm_up(self) -> None:
+        """Start what the scorer's first heavy row would wait for."""
+        self.scorer.warm_up()
+
+    def check(self, columns: Collection[str]) -> None:
+        """Raise `ArgumentError` if the scorer cannot score rows with these columns."""
+        self.scorer.check(columns)
+
+    def _score_slice(
+        self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
+    ) -> list[Score]:
+        return self._rename(self.scorer.score_many(rows, contexts=contexts, labels=labels))
+
+    async def _ascore_rows(
+        self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]
+    ) -> list[Score]:
+        return self._rename(await self.scorer.ascore_many(rows, contexts=contexts, labels=labels))
+
+    def _rename(self, scores: Sequence[Score]) -> list[Score]:
+        return [
+            replace(score, provenance=replace(score.provenance or self.provenance, scorer=self.name))
+            for score in scores
+        ]
+
+
+def named(name: str, scorer: Member) -> Scorer:
+    """Return a scorer under a name of your own, which stands in tables, logs and scores.
+
+    >>> named("good", weighted({"qa_f1_reward": 0.75, "format_reward": 0.25})).name
+    'good'
+    """
+    return Named(name, get_scorer(scorer))
 
 
 def weighted(weights: Mapping[Member, float]) -> Scorer:

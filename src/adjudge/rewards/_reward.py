@@ -15,6 +15,7 @@ from adjudge.rewards._arguments import (
     GROUP,
     RESPONSE,
     RESPONSE_ALIAS,
+    TRAJECTORY,
     Arguments,
     missing_column,
     missing_message,
@@ -22,7 +23,7 @@ from adjudge.rewards._arguments import (
 from adjudge.rewards._results import failed, same_parts, to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, is_finished, tag_of
-from adjudge.text.values import plain
+from adjudge.text.values import are_messages, plain, text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Context
@@ -182,6 +183,11 @@ class Reward(Scorer):
     def __reduce__(self) -> tuple[Any, ...]:
         return (Reward.of, (self.function, self.options))
 
+    def warm_up(self) -> None:
+        """Start what the reward declares that its first heavy row would wait for."""
+        if self.tag.warm_up is not None:
+            self.tag.warm_up()
+
     def with_options(self, **options: Any) -> Reward:
         """Return the same reward with these arguments given for all rows."""
         return Reward.of(self.function, {**self.options, **options})
@@ -294,10 +300,16 @@ def _show_option(value: object) -> str:
 
 
 def _name_response(row: object, label: object) -> dict[str, Any]:
-    """Return a row with its response under the usual name."""
+    """Return a row with its response under the usual name, as text.
+
+    Where the response is the messages of the rollout, they are its trajectory as well, unless the row has one.
+    """
     if not isinstance(row, Mapping):
         raise UsageError(f"row {label} must be a mapping, got {type(row).__name__}", code="bad-row")
     given = row if isinstance(row, dict) else dict(row)
-    if RESPONSE in given or RESPONSE_ALIAS not in given:
-        return given
-    return {**given, RESPONSE: given[RESPONSE_ALIAS]}
+    if RESPONSE not in given and RESPONSE_ALIAS in given:
+        given = {**given, RESPONSE: given[RESPONSE_ALIAS]}
+    response = given.get(RESPONSE)
+    if are_messages(response):
+        return {TRAJECTORY: response, **given, RESPONSE: text_of(response, RESPONSE)}
+    return given

@@ -2,12 +2,15 @@
 
 scorer.score(row)              one row            scorer.ascore(row)            the same in an event loop
 scorer.score_many(rows)        a batch            scorer.ascore_many(rows)
+scorer(rows), scorer(final_response="Paris", answer="Paris")                    called like a function
+
+Rows are mappings; a dict of columns, a frame of pandas or polars and a table of pyarrow are rows as well.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from adjudge.calling import run_sync
 from adjudge.errors import ArgumentError, UsageError
@@ -15,11 +18,15 @@ from adjudge.model import Provenance, Score
 from adjudge.rewards._arguments import missing_column, missing_message
 from adjudge.rewards._results import same_parts
 from adjudge.rewards._tag import Row
+from adjudge.text.values import plain
 
 if TYPE_CHECKING:
     from adjudge.model import Context, Judge
 
 SLICE = 64  # rows scored between two turns of the event loop
+
+Rows: TypeAlias = Iterable[Row] | Mapping[str, Sequence[Any]]
+"""Many rows: mappings one by one, or one mapping of columns."""
 
 
 class Scorer:
@@ -62,6 +69,36 @@ class Scorer:
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name}, version {self.version}>"
 
+    @property
+    def __name__(self) -> str:
+        """Its name: trainers ask a reward function for it."""
+        return self.name
+
+    @overload
+    def __call__(self, rows: Rows, /, *, contexts: Sequence[Context | None] | None = None) -> list[Score]: ...
+
+    @overload
+    def __call__(self, /, *, context: Context | None = None, **columns: Any) -> Score: ...
+
+    def __call__(self, rows: Any = None, /, **given: Any) -> Score | list[Score]:
+        """Return one Score a row; or that of one row, given column by column.
+
+        >>> from adjudge.rewards import get_scorer
+        >>> get_scorer("qa_em_reward")(final_response="Paris", answer="Paris").value
+        1.0
+        """
+        if rows is not None:
+            return self.score_many(rows, **given)
+        if "completions" in given and "prompts" in given:
+            raise UsageError(
+                f"TRL calls a function that returns numbers: adjudge.integrations.trl.reward_function({self.name!r})"
+            )
+        context = given.pop("context", None)
+        return self.score(given, context)
+
+    def warm_up(self) -> None:
+        """Start what the first heavy row would otherwise wait for, such as a worker process; most have nothing."""
+
     def check(self, columns: Collection[str]) -> None:
         """Raise `ArgumentError` if rows with these columns cannot be scored; names the closest column."""
         missing = missing_column(dict.fromkeys(columns), self.columns)
@@ -78,7 +115,7 @@ class Scorer:
 
     def score_many(
         self,
-        rows: Iterable[Row],
+        rows: Rows,
         *,
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
@@ -90,7 +127,7 @@ class Scorer:
 
     async def ascore_many(
         self,
-        rows: Iterable[Row],
+        rows: Rows,
         *,
         contexts: Sequence[Context | None] | None = None,
         labels: Sequence[object] | None = None,
@@ -113,14 +150,11 @@ class Scorer:
 
 
 def _prepare(
-    rows: Iterable[Row], contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
+    rows: Rows, contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
 ) -> tuple[Sequence[Row], Sequence[Context | None], Sequence[object]]:
     """Return rows that can be counted and cut, with a context and a label each."""
     if not isinstance(rows, list | tuple):
-        if isinstance(rows, Mapping | str) or hasattr(rows, "itertuples"):
-            kind = type(rows).__name__
-            raise UsageError(f"rows must be a list of mappings, got {kind} (a DataFrame: .to_dict('records'))")
-        rows = list(rows)
+        rows = _rows_of(rows)
     for name, given in (("contexts", contexts), ("labels", labels)):
         if given is not None and len(given) != len(rows):
             raise UsageError(f"{len(rows)} rows need as many {name}, got {len(given)}")
@@ -129,3 +163,29 @@ def _prepare(
         (None,) * len(rows) if contexts is None else contexts,
         range(len(rows)) if labels is None else labels,
     )
+
+
+def _rows_of(table: Any) -> list[Row]:
+    """Return the rows of a dict of columns, of a frame, or of anything that gives its rows one by one.
+
+    >>> _rows_of({"final_response": ["Paris", "Lyon"], "answer": ["Paris", "Paris"]})[1]
+    {'final_response': 'Lyon', 'answer': 'Paris'}
+    """
+    if isinstance(table, Mapping):
+        columns = {name: plain(column) for name, column in table.items()}
+        for name, column in columns.items():
+            if not isinstance(column, list | tuple):
+                kind = type(column).__name__
+                raise UsageError(f"rows must be a list of mappings, or columns that are lists: {name!r} is {kind}")
+        lengths = {name: len(column) for name, column in columns.items()}
+        if len(set(lengths.values())) > 1:
+            raise UsageError(f"columns must have one length, got {lengths}")
+        return [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if hasattr(table, "itertuples"):  # pandas
+        return list(table.to_dict("records"))
+    for method in ("to_dicts", "to_pylist"):  # polars, pyarrow
+        if hasattr(table, method):
+            return list(getattr(table, method)())
+    if isinstance(table, str) or not isinstance(table, Iterable):
+        raise UsageError(f"rows must be a list of mappings, got {type(table).__name__}")
+    return list(table)

@@ -43,6 +43,7 @@ class Tag:
     binary: bool = False
     batch: Batch | None = None
     abatch: AsyncBatch | None = None
+    warm_up: Callable[[], None] | None = None
 
 
 @overload
@@ -60,6 +61,7 @@ def reward(
     binary: bool = False,
     batch: Batch | None = None,
     abatch: AsyncBatch | None = None,
+    warm_up: Callable[[], None] | None = None,
 ) -> Callable[[Function], Function]: ...
 
 
@@ -75,6 +77,7 @@ def reward(  # noqa: PLR0913 (all that can be declared, each by its name)
     binary: bool = False,
     batch: Batch | None = None,
     abatch: AsyncBatch | None = None,
+    warm_up: Callable[[], None] | None = None,
 ) -> Function | Callable[[Function], Function]:
     """Tag a function, sync or async, as a reward; the function itself is returned unchanged.
 
@@ -82,8 +85,8 @@ def reward(  # noqa: PLR0913 (all that can be declared, each by its name)
     `Score`. `parts` declares the names of the parts, `range` the least and the greatest value: both are then
     checked on every result. `group=True` makes every argument a list over all rollouts of one prompt, and the
     function returns a list. `binary=True` says that 1 is a pass and all else is not: a scenario with such a scorer
-    passes only where it is 1. `batch` scores many rows at once, `abatch` does so awaiting. `version` goes into every
-    score: change it when the scores change.
+    passes only where it is 1. `batch` scores many rows at once, `abatch` does so awaiting. `warm_up` starts what the
+    first heavy row would wait for. `version` goes into every score: change it when the scores change.
 
     >>> @reward
     ... def polite(final_response):
@@ -104,6 +107,7 @@ def reward(  # noqa: PLR0913 (all that can be declared, each by its name)
             binary=binary,
             batch=batch,
             abatch=abatch,
+            warm_up=warm_up,
         )
         try:
             setattr(owner, ATTRIBUTE, noted)

@@ -1,8 +1,10 @@
 """Responses and accepted answers as rows hold them, read as text."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from adjudge.errors import DataError
+from adjudge.model import Trajectory
 
 
 def plain(value: Any) -> Any:
@@ -11,10 +13,29 @@ def plain(value: Any) -> Any:
     return unwrap() if callable(unwrap) else value
 
 
+def are_messages(value: object) -> bool:
+    """Return whether a response is the messages of its rollout, as trainers have it.
+
+    >>> are_messages([{"role": "assistant", "content": "Paris"}]), are_messages(["Paris"])
+    (True, False)
+    """
+    return (
+        isinstance(value, list | tuple) and bool(value) and all(isinstance(m, Mapping) and "role" in m for m in value)
+    )
+
+
 def text_of(value: object, name: str) -> str:
-    """Return a response or an answer as text: None and NaN (a missing cell) are empty, a number its usual form."""
+    """Return a response or an answer as text.
+
+    None and NaN (a missing cell) are empty, a number has its usual form, messages are their final response.
+
+    >>> text_of([{"role": "user", "content": "Capital?"}, {"role": "assistant", "content": "Paris"}], "final_response")
+    'Paris'
+    """
     if isinstance(value, str):
         return value
+    if are_messages(value):
+        return Trajectory.from_messages(value).final_response or ""
     value = plain(value)
     if value is None or value != value:  # noqa: PLR0124 (only NaN differs from itself)
         return ""

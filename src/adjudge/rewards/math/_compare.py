@@ -259,6 +259,13 @@ def compare(response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, l
         return _from_fields(ask(_payload(response, gold, policy), limit_s), response, policy)
 
 
+def warm_up() -> None:
+    """Start the worker, which takes seconds to import sympy; one that is not asked for a minute ends again."""
+    from adjudge.rewards.math._worker import ask
+
+    ask(_payload("1", "1", _DEFAULT), limit_s=2.0)
+
+
 async def acompare(
     response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, limit_s: float = 2.0
 ) -> MathVerdict:

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from adjudge.errors import AdjudgeError, ArgumentError, DataError, closest
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import AsyncBatch, Row, by_row, mark_finished, reward
-from adjudge.rewards.math._compare import acompare, compare
+from adjudge.rewards.math._compare import acompare, compare, warm_up
 from adjudge.rewards.math._policy import MathPolicy
 from adjudge.rewards.math._verdict import MathVerdict
 from adjudge.rewards.tools import enough_tools, ladder, ladder_result
@@ -132,6 +132,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
     range=(0.0, 1.0),
     batch=by_row(_rule(_plain_score)),
     abatch=_async_batch(_plain_score, ()),
+    warm_up=warm_up,
 )
 def math_equal_reward(
     final_response: str | None,
@@ -162,6 +163,7 @@ def math_equal_reward(
     range=(0.0, 1.0),
     batch=by_row(_rule(_tool_score), ("acc",)),
     abatch=_async_batch(_tool_score, ("acc",)),
+    warm_up=warm_up,
 )
 def math_equal_reward_tool(
     final_response: str | None,
