@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 FRAMEWORKS := $(patsubst requirements/frameworks/%.txt,$(VENV)/frameworks/%/.ready,$(wildcard requirements/frameworks/*.txt))
+TRAINERS := $(patsubst requirements/trainers/%.txt,$(VENV)/trainers/%/.ready,$(wildcard requirements/trainers/*.txt))
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
@@ -34,9 +35,12 @@ oracle: $(VENV)/.oracle $(VENV)/litellm/.ready $(VENV)/deepeval/.ready $(VENV)/l
 	$(VENV)/deepeval/bin/python -m pytest -q -W default -p no:deepeval tests/oracle/test_deepeval.py tests/oracle/test_results_deepeval.py
 	$(VENV)/lm-eval/bin/python -m pytest -q -W default tests/oracle/test_results_lm_eval.py
 
-integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready $(FRAMEWORKS)  ## on real servers and frameworks: llama.cpp, MLflow, Phoenix, LangGraph, ...
+integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready $(FRAMEWORKS) $(TRAINERS)  ## on real servers, frameworks and trainers: llama.cpp, MLflow, LangGraph, TRL, ...
 	ADJUDGE_MLFLOW=$(CURDIR)/$(VENV)/mlflow/bin/mlflow ADJUDGE_PHOENIX=$(CURDIR)/$(VENV)/arize-phoenix/bin/phoenix \
 	    $(BIN)/python -m pytest -q -rP tests/integration
+	for one in $(notdir $(TRAINERS:/.ready=)); do \
+	    $(VENV)/trainers/$$one/bin/python -m pytest -q -W default tests/trainers/test_$$one.py tests/trainers/test_pages.py || exit 1; \
+	done
 
 browser: $(VENV)/.browser  ## the viewer in Chromium, which apt installs: keyboard, axe, hostile texts
 	$(BIN)/python -m pytest -q tests/browser
@@ -149,6 +153,13 @@ $(FRAMEWORKS): $(VENV)/frameworks/%/.ready: requirements/frameworks/%.txt
 	$(PYTHON) -m venv $(VENV)/frameworks/$*
 	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps -r requirements/frameworks/$*.txt
 	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# So do the trainers.
+$(TRAINERS): $(VENV)/trainers/%/.ready: requirements/trainers/%.txt
+	$(PYTHON) -m venv $(VENV)/trainers/$*
+	$(VENV)/trainers/$*/bin/pip install --quiet --no-deps -r requirements/trainers/$*.txt
+	$(VENV)/trainers/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
 
 clean:  ## remove what the targets above made

@@ -11,7 +11,8 @@ from pages import FENCE, commands, run
 from support import ROOT
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "judges").glob("*.md"))]
-FRAMEWORKS = sorted((ROOT / "docs" / "frameworks").glob("*.md"))  # run by `make integration`, each with its packages
+# Run by `make integration`, each with its packages.
+ELSEWHERE = [*sorted((ROOT / "docs" / "frameworks").glob("*.md")), *sorted((ROOT / "docs" / "trainers").glob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 
@@ -37,7 +38,7 @@ def doctested(body: str, name: str) -> int:
     return doctest.DocTestRunner().run(test).failed
 
 
-@pytest.mark.parametrize("page", [*PAGES, *FRAMEWORKS], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *ELSEWHERE], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link points to a file of the project."""
     for link in LINK.findall(page.read_text(encoding="utf-8")):

@@ -10,6 +10,7 @@ from pathlib import Path
 import codes
 
 import adjudge
+import adjudge.integrations
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 
@@ -19,6 +20,8 @@ def pages() -> dict[str, str]:
     names = ["adjudge", *(f"adjudge.{info.name}" for info in pkgutil.iter_modules(adjudge.__path__))]
     inner = Path(adjudge.__path__[0]).glob("*/*/__init__.py")
     names += [f"adjudge.{file.parts[-3]}.{file.parts[-2]}" for file in inner]
+    # Each integration is a module that people import by itself.
+    names += [f"adjudge.integrations.{info.name}" for info in pkgutil.iter_modules(adjudge.integrations.__path__)]
     found = {f"{name}.md": page(name) for name in sorted(names) if not name.rpartition(".")[2].startswith("_")}
     return {**found, "codes.md": codes.page(Path(adjudge.__path__[0]))}
 

@@ -1,0 +1,77 @@
+"""A rollout as a row: what a trainer hands over, under the names that scorers ask for.
+
+    prompt      "Capital of France?", or messages          ->  row["prompt"], the text of it
+    completion  "Paris", or messages                       ->  row["final_response"], row["trajectory"]
+    columns     {"answer": "Paris", ...}, of the data set  ->  row["answer"], ...
+
+What the agent did is never read from a column: one called `final_response` or `trajectory` does not stand in for the
+rollout.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adjudge.errors import UsageError
+from adjudge.model import Message, Trajectory
+from adjudge.rewards import Scorer
+from adjudge.text.values import are_messages, plain
+
+Row = dict[str, Any]
+
+
+def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any]) -> Row:
+    """Return a rollout as a row.
+
+    >>> row = rollout_row([{"role": "user", "content": "2+2?"}], [{"role": "assistant", "content": "4"}], {"answer": 4})
+    >>> row["prompt"], row["final_response"], row["answer"]
+    ('2+2?', '4', 4)
+    """
+    row = {name: plain(value) for name, value in columns.items()}
+    row["prompt"] = prompt_text(prompt)
+    if are_messages(completion):
+        row["final_response"] = Trajectory.from_messages(completion).final_response
+        row["trajectory"] = completion
+    else:
+        row["final_response"] = completion
+        # A text cannot show whether a tool was used, and says so as a list of plain texts does.
+        row["trajectory"] = [completion] if isinstance(completion, str) else completion
+    return row
+
+
+def prompt_text(prompt: object) -> object:
+    r"""Return what was asked: the one message of the user, or of a longer conversation all but the system's.
+
+    >>> prompt_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Capital of France?"}])
+    'Capital of France?'
+    >>> prompt_text([{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Yes?"},
+    ...              {"role": "user", "content": "2+2?"}])
+    'user: Hi\nassistant: Yes?\nuser: 2+2?'
+    """
+    if not are_messages(prompt):
+        return prompt
+    messages = Trajectory.from_messages(prompt).messages
+    said = [message for message in messages if message.role not in ("system", "developer")]
+    return said[0].text if len(said) == 1 else "\n".join(map(_line, said))
+
+
+def _line(message: Message) -> str:
+    return f"{message.role}: {message.text}"
+
+
+def with_groups(scorer: Scorer, rows: Sequence[Row], size: int | None) -> None:
+    """Give the rows of a scorer that looks at groups their `group_id`; refuse where the groups cannot be known."""
+    if not scorer.is_group or not rows or "group_id" in rows[0]:
+        return
+    if size is None:
+        raise UsageError(
+            f"{scorer.name} looks at all rollouts of one prompt: give group_size=, or a column 'group_id'",
+            code="unknown-groups",
+        )
+    if len(rows) % size:
+        raise UsageError(
+            f"{scorer.name} looks at all {size} rollouts of one prompt, but the batch of this process has {len(rows)}: "
+            "make the batch of each process a multiple",
+            code="unknown-groups",
+        )
+    for index, row in enumerate(rows):
+        row["group_id"] = index // size

@@ -1,0 +1,84 @@
+"""A rollout as a row."""
+
+from typing import Any
+
+import pytest
+
+from adjudge.errors import UsageError
+from adjudge.integrations._rollouts import prompt_text, rollout_row, with_groups
+from adjudge.rewards import get_scorer, reward
+
+USED = [
+    {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "function": {"name": "search"}}]},
+    {"role": "tool", "tool_call_id": "c", "content": "Paris"},
+    {"role": "assistant", "content": "Paris"},
+]
+
+
+class TestRow:
+    """What the agent did comes from the rollout alone."""
+
+    def test_columns_do_not_stand_in_for_the_rollout(self) -> None:
+        """A data set's own `final_response`, `trajectory` and `prompt` are replaced."""
+        columns = {"final_response": "Paris", "trajectory": USED, "prompt": "old", "answer": "Paris"}
+        row = rollout_row("Capital of France?", "Lyon", columns)
+        assert row == {
+            "final_response": "Lyon",
+            "trajectory": ["Lyon"],
+            "prompt": "Capital of France?",
+            "answer": "Paris",
+        }
+
+    def test_text_cannot_show_tools(self) -> None:
+        """A completion that is plain text leaves open whether a tool was used."""
+        score = get_scorer("qa_f1_reward_tool").score(rollout_row("?", "Paris", {"answer": "Paris"}))
+        assert (score.status, score.reason) == ("unscored", "tool-use-unknown")
+
+    def test_tools_of_the_prompt_are_not_the_agents(self) -> None:
+        """Tool results in the prompt were there before the rollout."""
+        last = [{"role": "assistant", "content": "Paris"}]
+        asked = [{"role": "user", "content": "?"}, *USED]
+        tool = get_scorer("qa_f1_reward_tool")
+        assert tool.score(rollout_row(asked, last, {"answer": "Paris"})).value == 0.0
+        assert tool.score(rollout_row(asked[:1], USED, {"answer": "Paris"})).value == 1.0
+
+    def test_a_judge_finds_the_question(self) -> None:
+        """The text of the prompt is the question of a judge, unless the data set has one."""
+        row = rollout_row([{"role": "user", "content": "Capital of France?"}], USED, {"answer": "Paris"})
+        assert get_scorer("local:0").score(row).value == 1.0
+
+    def test_no_user_at_all(self) -> None:
+        """A prompt without a question is an empty text."""
+        assert prompt_text([{"role": "system", "content": "Be brief."}]) == ""
+
+
+class TestGroups:
+    """A group that is torn gives wrong numbers, so it is refused."""
+
+    @staticmethod
+    @reward(group=True)
+    def rank(final_response: list[str]) -> list[float]:
+        """Rank by length."""
+        return [len(text) / 10 for text in final_response]
+
+    def rows(self, count: int) -> list[dict[str, Any]]:
+        """Return some rows."""
+        return [{"final_response": "x" * index} for index in range(count)]
+
+    def test_rollouts_in_order_are_grouped(self) -> None:
+        """Groups are so many rollouts in a row."""
+        rows = self.rows(6)
+        with_groups(get_scorer(self.rank), rows, 3)
+        assert [row["group_id"] for row in rows] == [0, 0, 0, 1, 1, 1]
+
+    def test_a_column_wins(self) -> None:
+        """A data set that says the group is believed."""
+        rows = [{**row, "group_id": "a"} for row in self.rows(2)]
+        with_groups(get_scorer(self.rank), rows, None)
+        assert {row["group_id"] for row in rows} == {"a"}
+
+    @pytest.mark.parametrize(("count", "size"), [(6, None), (6, 4)])
+    def test_unknown_and_torn_groups_are_refused(self, count: int, size: int | None) -> None:
+        """Without a size, or with a batch that is not a multiple of it, nobody knows who belongs together."""
+        with pytest.raises(UsageError, match=r"all .*rollouts of one prompt"):
+            with_groups(get_scorer(self.rank), self.rows(count), size)
