@@ -59,7 +59,7 @@ def command(file: str, row: str | None, with_failures: bool, out: str | None) ->
 def _show_run(run: "RunFile", *, is_piped: bool) -> None:
     """Print a run; where standard output is for the results alone, to standard error.
 
-    Rows that a run has yet to do are no errors: they are counted apart.
+    Rows that a run has yet to do are not errors: they are counted apart.
     """
     from adjudge.cli._show import Terminal, show_summary
 

@@ -158,7 +158,7 @@ def _kind_of_sentence(words: list[str], english: Language, *, framed: bool, abou
 
 
 def _states_what_is(text: str, english: Language) -> bool:
-    """Return whether something is said to be what is no part of a task: "it is the same"."""
+    """Return whether something is said to be what is not part of a task: "it is the same"."""
     copula = _IS.match(text)
     rest = text[copula.end() :].split() if copula is not None else []
     lists = (english.acts, english.weak, english.labels, english.headings)

@@ -155,7 +155,7 @@ class RunFile:
 
     @property
     def summary_so_far(self) -> Summary:
-        """The same of the rows that have their scores: those that wait are left out, and are no errors."""
+        """The same of the rows that have their scores: those that wait are left out: they are not errors."""
         with Store.read(self.file) as store:
             return summarise(store, self.plan, None)
 

@@ -189,7 +189,7 @@ def read_toml(text: str, file: str) -> Any:
 
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, ValueError) as error:  # an integer of too many digits is no error of TOML
+    except (tomllib.TOMLDecodeError, ValueError) as error:  # an integer of too many digits is not an error of TOML
         raise UsageError(f"{file}: not TOML: {error}", code="bad-scenario") from None
     except RecursionError:
         raise UsageError(f"{file}: nested too deeply", code="bad-scenario") from None
