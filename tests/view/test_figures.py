@@ -125,8 +125,8 @@ def test_long_tags_stay_apart(tmp_path: Path) -> None:
     """Tags that are alike in their first hundred characters are two, on the page and in the filter."""
     tags = [f"{'t' * size}{end}" for size in (90, 900) for end in "AB"]
     index = made_index(tmp_path, [{"tags": [tag]} for tag in tags], [(1.0,)] * 4)
-    assert len(index.figures().slices) == len(index.tags(9)) == 4
-    for tag in index.tags(9):
+    assert len(index.figures().slices) == len(index.figures().offered) == 4
+    for tag in index.figures().offered:
         assert len(index.page(Query.of({"tag": tag}, 1)).numbers) == 1
     index.close()
 

@@ -21,7 +21,6 @@ from adjudge.view._templates import FOLDER, render
 from adjudge.view._text import material_of, one_line
 
 STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js", "label.js")}
-MOST_TAGS = 5_000  # tags that the filter offers
 MOST_TREND = 30  # runs of one name in a trend
 SORTS = (
     ("number", "of the run"),
@@ -93,7 +92,7 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         calibration=_calibration(index, figures),
         groups=scenarios_of(index),
         gate=gate_view(index, gate),
-        **_choices(index, figures, query),
+        **_choices(figures, query),
     )
 
 
@@ -101,13 +100,12 @@ def _typed(bound: float | None) -> str:
     return "" if bound is None else str(bound)
 
 
-def _choices(index: RowIndex, figures: RunFigures, query: Query) -> dict[str, Any]:
+def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
     """Return what the filters offer: pairs of a value and its words; what is set is always among them."""
     scorer = figures.scorers[query.scorer] if figures.scorers else None
     reasons = list(scorer.reasons) if scorer is not None else []
-    tags = index.tags(MOST_TAGS)
     offered = {}
-    for name, values, given in (("reasons", reasons, query.reason), ("tags", tags, query.tag)):
+    for name, values, given in (("reasons", reasons, query.reason), ("tags", figures.offered, query.tag)):
         known = dict.fromkeys([*values, *([given] if given else [])])
         offered[name] = [("", "any"), *((one, one) for one in known)] if known else []
     return {**offered, "scorer_names": [(at, one.name) for at, one in enumerate(figures.scorers)]}

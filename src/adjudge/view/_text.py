@@ -146,7 +146,8 @@ def searchable_text(row: ViewRow) -> str:
     """Return what a row can be found by: its id, its columns, what was said, and the reasons of its scores."""
     parts: list[str] = []
     room = MOST_INDEXED
-    for text in _texts(row):
+    # The same text is often in a column and in what was said.
+    for text in dict.fromkeys(_texts(row)):
         parts.append(text[:room])
         room -= len(text)
         if room <= 0:
