@@ -23,8 +23,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
+from adjudge.http import is_loopback
 from adjudge.scenarios import load_gate
-from adjudge.view._guard import Guard, is_loopback, names_of
+from adjudge.view._guard import Guard, names_of
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
 from adjudge.view._queries import Query, whole_number
