@@ -1,5 +1,6 @@
 """The figures of a page are those that the command which made the run prints."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -199,5 +200,8 @@ def test_the_largest_numbers_are_shown(tmp_path: Path, values: tuple[float, ...]
     assert sum(one.count for one in found.bins) == len(values)
     with ViewServer([file], cache=tmp_path / "cache") as server:
         visitor = Visitor(server)
-        assert "JSON" not in visitor.page("/?list=1").text
-        assert f"{len(values)} row" in visitor.page(f"/runs/{key(file)}").text
+        listed, page = visitor.page("/?list=1"), visitor.page(f"/runs/{key(file)}")
+    assert "JSON" not in listed.text
+    assert f"{len(values)} row" in page.text
+    for one in (listed, page):
+        assert not re.search("[0-9]{40}", one.source), "hundreds of digits are no number for a reader"

@@ -14,7 +14,7 @@ from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Message, PendingCalls, Score, ToolCall, Trajectory, decode_json
 from adjudge.runs import RowReply
 from adjudge.view._sources import ViewRow
-from adjudge.view._text import RowMaterial, Shown, cut, material_of, one_line, pretty, shown
+from adjudge.view._text import RowMaterial, Shown, cut, decimal, material_of, one_line, pretty, shown
 
 MOST_STEPS = 400
 MOST_IMAGE = 4 << 20  # characters of an image that is part of the row
@@ -153,7 +153,7 @@ def tone_of(score: Score) -> str:
 
 def number(value: float) -> str:
     """Return a score as text: whole numbers plainly, others with four decimals."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.4f}"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else decimal(value)
 
 
 def _steps(record: Trajectory) -> Iterator[ShownStep]:

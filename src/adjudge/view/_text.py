@@ -68,6 +68,15 @@ def one_line(text: object, most: int = 160) -> str:
     return shown(" ".join(str(text)[: 4 * most].split()), most)
 
 
+def decimal(value: float) -> str:
+    """Return a mean as text: four decimals, unless it is too large for that.
+
+    >>> decimal(0.5), decimal(-1e308)
+    ('0.5000', '-1e+308')
+    """
+    return f"{value:.4f}" if abs(value) < 1e9 else f"{value:.3g}"
+
+
 def pretty(value: Any, most: int = MOST) -> str:
     """Return a value as text: JSON laid out where it is JSON, or looks like it."""
     if isinstance(value, str):
