@@ -247,6 +247,29 @@ def test_a_page_follows_a_run(tmp_path: Path) -> None:
         work.join()
 
 
+def test_a_file_that_takes_the_name_of_another_is_shown_with_its_own_scores(tmp_path: Path) -> None:
+    """When another run, or another file of scores, takes the name of one that is open, the page has its scores."""
+    run, scores = tmp_path / "a.run", tmp_path / "a.jsonl"
+    line = '{"id": "q1", "scorer": "%s", "value": 1.0, "status": "scored", "reason": null, "parts": {}}\n'
+    make_run(run, rows_of(3))
+    scores.write_text(line % "old")
+    with ViewServer([run, scores], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        assert "qa_f1_reward" in visitor.page(f"/runs/{key(run)}").text
+        assert "old" in visitor.page(f"/runs/{key(scores)}").text
+        adjudge.evaluate(rows_of(2), scorers=["contains_reward"], run=tmp_path / "b.run", config=QUICK)
+        (tmp_path / "b.run").replace(run)
+        scores.write_text(line % "other")
+        listed = visitor.page("/?list=1").text
+        page, others = visitor.page(f"/runs/{key(run)}"), visitor.page(f"/runs/{key(scores)}")
+    for text in (listed, page.text):
+        assert "contains_reward" in text
+        assert "qa_f1_reward" not in text
+    assert len(page.links("/rows/")) == 2
+    assert "other" in others.text
+    assert "old" not in others.text
+
+
 def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
     ends = time.monotonic() + 60

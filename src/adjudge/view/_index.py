@@ -40,6 +40,7 @@ class RowIndex:
 
     def __init__(self, source: ViewSource, folder: Path | None = None) -> None:
         self.source = source
+        self._identity = source.identity
         self._path = (folder or user_folder("cache") / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
@@ -64,7 +65,8 @@ class RowIndex:
             if known == stamp:
                 return False
             # Rows of a file that was read to its end do not change, unless somebody began it anew or retried some.
-            if known and (self.source.is_kept or self._meta("complete") == "yes"):
+            is_other = self._meta("identity") != self._identity
+            if known and (is_other or self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
             is_running = self.source.is_running
             early, total = self.source.early, self.source.total
@@ -77,7 +79,7 @@ class RowIndex:
             added = self._add_rows()
             # Rows that the writer still holds back may follow.
             is_complete = total is not None and not is_running and self._count() >= total
-            self._set(stamp=stamp, complete="yes" if is_complete else "no")
+            self._set(stamp=stamp, identity=self._identity, complete="yes" if is_complete else "no")
             # Rows may also be those that another viewer has read.
             self._has_new = True
             return bool(added)
@@ -92,6 +94,11 @@ class RowIndex:
     def progress(self) -> tuple[int, int | None]:
         """How many rows have been read, and of how many."""
         return self.read, self.source.total
+
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file has the name now, of which the source knows nothing."""
+        return self.source.identity != self._identity
 
     @property
     def is_new(self) -> bool:

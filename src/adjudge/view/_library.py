@@ -80,13 +80,18 @@ class Library:
     def index(self, key: str) -> RowIndex:
         """Return the index of a file; an unknown key raises `UsageError`."""
         with self._lock:
-            if key in self._open:
+            opened = self._open.get(key)
+            if opened is not None and not opened.is_replaced:
                 self._open.move_to_end(key)
-                return self._open[key]
+                return opened
             path = self.files().get(key)
             if path is None:
                 raise UsageError("There is no such file here.", code="no-such-row")
-            index = self._open[key] = RowIndex(open_source(path), self._folder)
+            source = open_source(path)
+            if opened is not None:
+                self._open.pop(key).close()
+                self._looked.pop(key, None)
+            index = self._open[key] = RowIndex(source, self._folder)
             while len(self._open) > MOST_OPEN:
                 old = next(one for one in self._open if one not in self._busy)
                 self._open.pop(old).close()
@@ -135,6 +140,8 @@ class Library:
         """Read what a list says of a file; an index that no page has open is closed again."""
         with self._lock:
             opened = self._open.get(key)
+            if opened is not None and opened.is_replaced:
+                opened = None
             index = opened or RowIndex(open_source(path), self._folder)
             try:
                 source = index.source

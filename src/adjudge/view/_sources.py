@@ -89,9 +89,9 @@ class Spent:
 class ViewSource(Protocol):
     """A file that can be looked at.
 
-    `stamp` changes whenever the file may have, `identity` when another run took its name; `is_kept` says that the index
-    keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what models were asked for it.
-    `in_order` says that rows which are not done are followed by few that are.
+    `stamp` changes whenever the file may have, `identity` when another run took its name: then `about` is of no use.
+    `is_kept` says that the index keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what
+    models were asked for it. `in_order` says that rows which are not done are followed by few that are.
     """
 
     path: Path
