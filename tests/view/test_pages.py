@@ -313,6 +313,59 @@ def test_a_log_and_scores_have_rows_too(visitor: Visitor, folder: Path) -> None:
     assert "died: no answer" in visitor.page(f"/runs/{key(folder / 'scores.jsonl')}/rows/1").text
 
 
+def test_a_sample_shows_what_happened_in_it(visitor: Visitor, folder: Path) -> None:
+    """A row of a log of Inspect has its calls of tools and models, changes of state and scores, each folded."""
+    page = visitor.page(f"/runs/{key(folder / 'small.eval')}/rows/0")
+    assert 'tool get_weather {"city":"Rome"}' in page.text
+    assert "15 changes: /messages/0/source" in page.text
+    assert "includes: C" in page.text
+    assert "You are the concierge agent." in page.text, "a long text is kept apart, and is put back"
+    assert "attachment://" not in page.text
+
+
+def test_an_error_of_a_sample_is_whole(tmp_path: Path) -> None:
+    """The error of a sample is shown with its traceback, and that of a tool where it happened."""
+    last = "ValueError: " + "x" * 5000 + " the end"
+    error = {"message": last, "traceback": f"Traceback (most recent call last):\n{last}", "traceback_ansi": ""}
+    when = "2026-01-01T00:00:0%d+00:00"
+    events = [
+        {
+            "event": "tool",
+            "timestamp": when % 1,
+            "function": "f",
+            "arguments": {},
+            "error": {"message": "no city"},
+        },
+        {"event": "error", "timestamp": when % 3, "error": error},
+        "not an event",
+        {"event": 7, "timestamp": "never"},
+    ]
+    sample = {"id": "1", "epoch": 1, "input": "?", "target": "x", "messages": [], "scores": {}, "events": events}
+    header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
+    log = {"version": 2, "status": "error", "eval": header}
+    log["samples"] = [{**sample, "error": error}, {**sample, "id": "2", "scores": {"f1": {"value": 0.5}}}]
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with ViewServer([tmp_path / "log.json"], cache=tmp_path / "cache") as server:
+        page = Visitor(server).page(f"/runs/{key(tmp_path / 'log.json')}/rows/0")
+    assert page.text.count("x the end") >= 3
+    assert "Traceback (most recent call last):" in page.text
+    assert "tool f {} – no city" in page.text
+    assert "2.0 s error" in page.text
+
+
+@pytest.mark.parametrize("name", ["new.run", "agent.run", "stopped.run", "scenarios.run", "small.eval", "scores.jsonl"])
+def test_a_row_is_there_as_json(visitor: Visitor, folder: Path, name: str) -> None:
+    """All that is known of a row is one JSON text, in which no character hides or turns another."""
+    place = f"/runs/{key(folder / name)}/rows/0"
+    answer = visitor.get(f"{place}/json")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.text.isascii()
+    found = json.loads(answer.text)
+    assert found["row"]["number"] == 0
+    assert isinstance(found["replies"], list)
+    assert visitor.page(place).links("/json") == [f"{place}/json"]
+
+
 def test_what_is_not_there_says_so(visitor: Visitor, folder: Path) -> None:
     """Unknown runs and rows, and senseless filters, are pages that say so, or nothing at all."""
     name = key(folder / "new.run")

@@ -3,6 +3,7 @@
 /                                  the list of runs
 /runs/KEY                          one run: figures, and a table of its rows
 /runs/KEY/rows/7                   one row whole
+/runs/KEY/rows/7/json              the same as JSON
 /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
 /calibrations/KEY                  what was measured of a judge
 /compare?base=KEY&new=KEY          two runs
@@ -26,6 +27,7 @@ from adjudge.errors import AdjudgeError, MissingExtra, UsageError
 from adjudge.http import is_loopback
 from adjudge.scenarios import load_gate
 from adjudge.view._guard import Guard, names_of
+from adjudge.view._index import RowIndex
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
 from adjudge.view._queries import Query, whole_number
@@ -47,6 +49,7 @@ from adjudge.view._pages import (
     list_page,
     message_page,
     progress_page,
+    row_json,
     row_page,
     run_page,
     version_of,
@@ -73,6 +76,7 @@ class Pages:
             Route("/runs/{key}", self._safe(self.run)),
             Route("/runs/{key}/version", self._safe(self.version)),
             Route("/runs/{key}/rows/{number}", self._safe(self.row)),
+            Route("/runs/{key}/rows/{number}/json", self._safe(self.row_json)),
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/calibrations/{key}", self._safe(self.calibration)),
@@ -118,12 +122,21 @@ class Pages:
 
     async def row(self, request: Request) -> Response:
         """Answer with one row."""
+        key, index, number = await self._row(request)
+        query = Query.of(request.query_params, len(index.source.about.scorers))
+        return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))
+
+    async def row_json(self, request: Request) -> Response:
+        """Answer with one row as JSON: what the page cuts is whole here."""
+        _, index, number = await self._row(request)
+        return Response(await run_in_threadpool(row_json, index, number), media_type="application/json")
+
+    async def _row(self, request: Request) -> tuple[str, RowIndex, int]:
         key, number = request.path_params["key"], whole_number(request.path_params["number"])
         if number is None:
             raise UsageError("There is no such row.", code="no-such-row")
         index, _ = await self.library.read(key)
-        query = Query.of(request.query_params, len(index.source.about.scorers))
-        return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))
+        return key, index, number
 
     async def compare(self, request: Request) -> Response:
         """Answer with two runs side by side."""

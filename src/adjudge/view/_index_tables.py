@@ -11,7 +11,7 @@ from adjudge.model import Score, to_json
 from adjudge.view._sources import TURN, ViewRow
 from adjudge.view._text import searchable_text, tags_of
 
-VERSION = 4
+VERSION = 5
 STATUSES = ("scored", "unscored", "error")
 SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;

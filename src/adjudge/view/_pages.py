@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from adjudge.errors import UsageError
+from adjudge.model import decode_json, to_json
 from adjudge.scenarios import Gate
 from adjudge.view._calibrations import CalibrationView
 from adjudge.view._checks import gate_view, scenario_view, scenarios_of, turns_of
@@ -163,6 +165,12 @@ def row_page(index: RowIndex, key: str, query: Query, number: int) -> str:
         turns=turns_of(row, index),
         is_spared=row.scores is None and index.source.early is not None,
     )
+
+
+def row_json(index: RowIndex, number: int) -> bytes:
+    """Return all that is known of a row as JSON, in ASCII: no character of it hides or turns another."""
+    row, *replies = [decode_json(to_json(one)) for one in (index.row(number), *index.source.replies(number))]
+    return json.dumps({"row": row, "replies": replies}, indent=1).encode()
 
 
 def number_of(index: RowIndex, id_: str) -> int | None:

@@ -131,14 +131,14 @@ def _decoded(text: str) -> Any:
 
 def shown_score(name: str, score: Score) -> ShownScore:
     """Return one score as a page shows it."""
-    notes = tuple((shown(key, 80), cut(text, 4000)) for key, text in (score.notes or {}).items() if key != RESULT)
+    notes = tuple((shown(key, 80), cut(text)) for key, text in (score.notes or {}).items() if key != RESULT)
     is_result = isinstance(score.detail, Mapping) and "workflow" in score.detail
     return ShownScore(
         name,
         score,
         tone_of(score),
         "–" if score.value is None else number(score.value),
-        None if not score.reason else cut(score.reason, 4000),
+        None if not score.reason else cut(score.reason),
         notes,
         None if score.detail is None or is_result else pretty(score.detail),
     )

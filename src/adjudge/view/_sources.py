@@ -51,10 +51,21 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class RowEvent:
+    """One thing that happened in a row: its kind, what it was in a line and in whole, and after how many seconds."""
+
+    kind: str
+    title: str
+    detail: str
+    at: float | None = None
+    is_fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ViewRow:
     """One case with what the agent did and its scores; `scores` is None where the run has not come to it.
 
-    `cluster` is what it varies together with, `fault` why there is no trajectory.
+    `cluster` is what it varies together with, `fault` why there is no trajectory, with the `traceback` if one is known.
     """
 
     number: int
@@ -64,6 +75,8 @@ class ViewRow:
     seconds: float | None = None
     fault: str | None = None
     scores: Mapping[str, Score] | None = None
+    traceback: str | None = None
+    events: tuple[RowEvent, ...] = ()
 
     @property
     def cluster(self) -> str | None:

@@ -166,6 +166,8 @@ def searchable_text(row: ViewRow) -> str:
 
 def _texts(row: ViewRow) -> Iterator[str]:
     yield row.id
+    yield from (one for one in (row.fault, row.traceback) if one)
+    yield from (event.title for event in row.events)
     found = material_of(row)
     yield from (one for one in (found.question, found.response, *found.references) if one)
     for name, score in (row.scores or {}).items():
