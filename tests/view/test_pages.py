@@ -127,6 +127,22 @@ def test_a_run_has_its_figures_and_rows(visitor: Visitor, folder: Path) -> None:
     assert "even 65" in page.text
 
 
+def test_the_columns_of_the_table_can_be_chosen(visitor: Visitor, folder: Path) -> None:
+    """The table has the columns that were chosen, also those of the rows themselves, and so have its links."""
+    place = f"/runs/{key(folder / 'new.run')}"
+    names = ("question", "response", "score:qa_f1_reward", "score:noted", "time")
+    usual = visitor.page(f"{place}?{urlencode({'columns': names}, doseq=True)}")
+    offered = {one["value"]: "checked" in one for one in usual.all("input") if one.get("name") == "columns"}
+    assert offered == {
+        **dict.fromkeys(names, True),
+        **dict.fromkeys(("tokens", "cost", "column:note", "column:tags"), False),
+    }
+    assert all("columns" not in one for one in usual.links("/rows/"))
+    page = visitor.page(f"{place}?columns=column:note&columns=score:noted&columns=nothing")
+    assert "# id noted note 1 q0 0 note 0 2 q1" in page.text
+    assert all("columns=column%3Anote&columns=score%3Anoted" in one for one in page.links("/rows/"))
+
+
 def test_pages_have_every_row_once(visitor: Visitor, folder: Path) -> None:
     """Going on from page to page comes to every row once, in any order."""
     for sort in ("number", "-value", "seconds"):

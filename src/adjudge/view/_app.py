@@ -112,7 +112,7 @@ class Pages:
         index, is_read = await self.library.read(key)
         if not is_read and index.is_new:
             return HTMLResponse(progress_page(index, key))
-        query = Query.of(request.query_params, len(index.source.about.scorers))
+        query = _query(request, index)
         return HTMLResponse(await run_in_threadpool(run_page, index, key, query, self.library.gate))
 
     async def version(self, request: Request) -> Response:
@@ -123,7 +123,7 @@ class Pages:
     async def row(self, request: Request) -> Response:
         """Answer with one row."""
         key, index, number = await self._row(request)
-        query = Query.of(request.query_params, len(index.source.about.scorers))
+        query = _query(request, index)
         return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))
 
     async def row_json(self, request: Request) -> Response:
@@ -171,6 +171,11 @@ class Pages:
         if not all(key in files for key in keys):
             raise UsageError("Choose two runs of the list to compare.", code="no-such-row")
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
+
+
+def _query(request: Request, index: RowIndex) -> Query:
+    columns = request.query_params.getlist("columns")
+    return Query.of(request.query_params, len(index.source.about.scorers), columns)
 
 
 def _status_of(error: AdjudgeError) -> int:

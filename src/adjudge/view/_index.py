@@ -147,7 +147,7 @@ class RowIndex:
             known = count_in(self.figures(), query)
             if known is not None:
                 return known, False
-            asked = replace(query, after="")
+            asked = replace(query, after="", columns=())
             if asked not in self._counts:
                 if len(self._counts) >= MOST_KEPT:
                     self._counts.clear()

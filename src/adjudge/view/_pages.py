@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjudge.errors import UsageError
 from adjudge.model import decode_json, to_json
@@ -16,11 +17,11 @@ from adjudge.view._checks import gate_view, scenario_view, scenarios_of, turns_o
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._library import ListEntry
-from adjudge.view._queries import Query
-from adjudge.view._rows import view_of
-from adjudge.view._sources import ViewRow
-from adjudge.view._templates import FOLDER, render
-from adjudge.view._text import material_of, one_line
+from adjudge.view._queries import MOST_COLUMNS, Query
+from adjudge.view._rows import OWN_COLUMNS, view_of
+from adjudge.view._sources import About, ViewRow
+from adjudge.view._templates import FOLDER, money, render, seconds
+from adjudge.view._text import material_of, one_line, pretty
 
 STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js", "label.js")}
 MOST_TREND = 30  # runs of one name in a trend
@@ -73,6 +74,10 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
     about, figures = index.source.about, index.figures()
     page = index.page(query)
     rows = [index.row(number) for number in page.numbers]
+    columns = table_columns(about, rows, query.columns)
+    # An address names only what is not as usual.
+    if all(one.is_shown == one.is_usual for one in columns):
+        query = replace(query, columns=())
     if any(index.is_stale(row) for row in rows):
         index.rebuild()
     count, is_more = index.count(query)
@@ -83,7 +88,8 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         key=key,
         query=query,
         sorts=SORTS,
-        rows=[row_line(row, about.scorers) for row in rows],
+        columns=columns,
+        rows=[{**row_line(row, about.scorers), "cells": _cells(row, columns)} for row in rows],
         next=page.next,
         count=count,
         is_more=is_more,
@@ -132,6 +138,52 @@ def waiting_of(index: RowIndex, figures: RunFigures) -> int:
 def version_of(index: RowIndex) -> str:
     """Return a text that is another one when there are other rows to show."""
     return f"{index.size} {'running' if index.source.is_running else 'at rest'}"
+
+
+class TableColumn(NamedTuple):
+    """A column of the table of rows; `kind` is text, score or number; the usual ones are shown where none is chosen."""
+
+    key: str
+    label: str
+    kind: str
+    is_shown: bool
+    is_usual: bool
+
+
+def table_columns(about: About, rows: Sequence[ViewRow], chosen: Sequence[str]) -> list[TableColumn]:
+    """Return what columns a table may have, and which are shown: those that were chosen, or the usual ones."""
+    scores = [f"score:{name}" for name in about.scorers]
+    given = dict.fromkeys(f"column:{name}" for row in rows for name in row.columns if name not in OWN_COLUMNS)
+    asked = [one for one in chosen if one.startswith("column:")]
+    others = list(dict.fromkeys([*asked, *given]))[:MOST_COLUMNS]
+    kinds = {"question": "text", "response": "text", **dict.fromkeys(scores, "score")}
+    kinds |= {**dict.fromkeys(("time", "tokens", "cost"), "number"), **dict.fromkeys(others, "text")}
+    usual = {"question", "response", *scores[:6], "time"}
+    shown = {*chosen} & {*kinds} or usual
+    return [
+        TableColumn(key, key.partition(":")[2] or key, kind, key in shown, key in usual) for key, kind in kinds.items()
+    ]
+
+
+def _cells(row: ViewRow, columns: Sequence[TableColumn]) -> dict[str, Any]:
+    """Return what a row has in the columns that are shown."""
+    line, record = row_line(row, ()), row.trajectory
+    tokens = 0 if record is None else (record.prompt_tokens or 0) + (record.completion_tokens or 0)
+    known = {
+        "question": line["question"],
+        "response": line["response"],
+        "time": seconds(row.seconds),
+        "tokens": f"{tokens:,}" if tokens else "–",
+        "cost": money(None if record is None else record.cost),
+    }
+    scores = row.scores or {}
+    for one in columns:
+        if one.is_shown and one.kind == "score":
+            known[one.key] = scores.get(one.label)
+        elif one.is_shown and one.key not in known:
+            value = row.columns.get(one.label)
+            known[one.key] = "" if value is None else one_line(value if isinstance(value, str) else pretty(value), 240)
+    return known
 
 
 def row_line(row: ViewRow, scorers: Sequence[str], most: int = 240) -> dict[str, Any]:

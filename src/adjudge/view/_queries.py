@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
@@ -20,6 +20,7 @@ from adjudge.view._text import folded
 
 PAGE = 50
 MOST_COUNTED = 10_000
+MOST_COLUMNS = 40  # of the table of rows
 COLUMNS = {"number": "", "value": "s.value", "seconds": "r.seconds"}
 LEADERS = {"words": ("words", "words.rowid"), "tag": ("marks m", "m.number"), "mark": ("marks m", "m.number")}
 STATUSES = {"scored": 0, "unscored": 1, "error": 2}
@@ -34,7 +35,7 @@ class Query:
     """What somebody asked for: rows of one scorer with a status, verdict, reason, range of values, tag, mark, words.
 
     `after` is the place behind which a page begins, as `RowPage.next` gives it. `wrong` are bounds that are not
-    numbers, by name: then no row is found.
+    numbers, by name: then no row is found. `columns` are those of the table that were chosen.
     """
 
     scorer: int = 0
@@ -49,9 +50,10 @@ class Query:
     sort: Sort = "number"
     after: str = ""
     wrong: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, str], scorers: int) -> Query:
+    def of(cls, given: Mapping[str, str], scorers: int, columns: Sequence[str] = ()) -> Query:
         """Read the query of an address; what makes no sense is left out."""
         sort = given.get("sort", "number")
         bounds = {name: given.get(name, "").strip()[:80] for name in ("low", "high")}
@@ -68,16 +70,17 @@ class Query:
             sort=next((one for one in SORTS if one == sort), "number"),
             after=given.get("after", "")[:80],
             wrong=tuple((name, text) for name, text in bounds.items() if text and _number(text) is None),
+            columns=tuple(dict.fromkeys(one[:200] for one in columns[:MOST_COLUMNS])),
         )
 
     def address(self, **changes: Any) -> str:
         """Return the query as the end of an address, with some of it changed; an empty one is empty."""
         one = replace(self, **{"after": "", **changes})
         given = {name: getattr(one, name) for name in self.__dataclass_fields__ if name != "wrong"} | dict(one.wrong)
-        kept = {name: value for name, value in given.items() if value not in ("", None, 0) and value != "number"}
+        kept = {name: value for name, value in given.items() if value not in ("", None, 0, ()) and value != "number"}
         # 0 as a bound means something, as a scorer it is the first.
         kept |= {name: value for name in ("low", "high") if (value := given[name]) not in ("", None)}
-        return f"?{urlencode(kept, errors='replace')}" if kept else ""
+        return f"?{urlencode(kept, doseq=True, errors='replace')}" if kept else ""
 
     def behind(self, after: str) -> Query:
         """Return the query of the page that begins behind a place."""

@@ -20,7 +20,7 @@ MOST_STEPS = 400
 MOST_IMAGE = 4 << 20  # characters of an image that is part of the row
 RESULT = "result"  # the note in which older runs of scenarios kept their result
 KINDS = ("png", "jpeg", "gif", "webp")
-_ABOUT = frozenset(
+OWN_COLUMNS = frozenset(  # what has a place of its own on a page
     (*QUESTIONS, *REFERENCES, *RESPONSES, "id", "messages", "trajectory", "image", "scenario", "criteria")
 )
 
@@ -92,7 +92,7 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
     """Return a row as its page shows it."""
     record = row.trajectory
     steps = [] if record is None else list(_steps(record))
-    others = [(shown(name, 80), cut(pretty(value))) for name, value in row.columns.items() if name not in _ABOUT]
+    others = [(shown(name, 80), cut(pretty(value))) for name, value in row.columns.items() if name not in OWN_COLUMNS]
     scores = tuple(shown_score(name, score) for name, score in (row.scores or {}).items())
     image = row.columns.get("image") or None
     return RowView(

@@ -145,7 +145,7 @@ class RunSource:
             kind=_kind(plan),
             started=plan.started,
             agent=plan.agent,
-            judge=None if plan.judged is None else plan.names[plan.judged],
+            judge=_judge(plan),
             origin=", ".join(plan.merged) or plan.source,
             scorers=plan.names,
             ranges=plan.ranges,
@@ -214,6 +214,12 @@ class RunSource:
             row.case.fault if done is None else done.fault,
             scores,
         )
+
+
+def _judge(plan: Plan) -> str | None:
+    """Return the name of the judge: of a run that was only judged the one that it is a run of."""
+    judged = 0 if plan.kind == "judge" else plan.judged
+    return None if judged is None or not plan.names else plan.names[judged]
 
 
 def _kind(plan: Plan) -> str:
