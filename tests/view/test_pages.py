@@ -15,6 +15,7 @@ import pytest
 import adjudge
 from adjudge.runs import RunConfig, open_run
 from adjudge.view import ViewServer
+from adjudge.view._sources import open_source
 from cli.command import adjudge as command
 from support import ROOT
 from view.looking import QUICK, Visitor, key, make_run, noted, rows_of
@@ -71,6 +72,12 @@ def test_the_list_shows_what_can_be_looked_at(visitor: Visitor, folder: Path) ->
     assert not page.links(key(folder / "broken.run"))
     assert "data.jsonl" not in page.text
     assert re.search(r"new\.run .* 0\.6615", page.text)  # 86 of 130
+
+
+def test_a_run_that_was_only_judged_names_its_judge(folder: Path) -> None:
+    """The judge of a run of `adjudge judge run` is the one that it is a run of; a run of plain scorers has none."""
+    assert open_source(folder / "stopped.run").about.judge == "openai:m"
+    assert open_source(folder / "new.run").about.judge is None
 
 
 def test_two_that_are_chosen_are_compared(visitor: Visitor, folder: Path) -> None:
