@@ -109,15 +109,15 @@ class Pages:
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
         key = request.path_params["key"]
-        index, is_read = await self.library.read(key)
-        if not is_read and index.is_new:
+        index = await self.library.read(key)
+        if index.is_new:
             return HTMLResponse(progress_page(index, key))
         query = _query(request, index)
         return HTMLResponse(await run_in_threadpool(run_page, index, key, query, self.library.gate))
 
     async def version(self, request: Request) -> Response:
         """Answer with what changes when the run has new rows."""
-        index, _ = await self.library.read(request.path_params["key"])
+        index = await self.library.read(request.path_params["key"])
         return PlainTextResponse(await run_in_threadpool(version_of, index))
 
     async def row(self, request: Request) -> Response:
@@ -135,7 +135,7 @@ class Pages:
         key, number = request.path_params["key"], whole_number(request.path_params["number"])
         if number is None:
             raise UsageError("There is no such row.", code="no-such-row")
-        index, _ = await self.library.read(key)
+        index = await self.library.read(key)
         return key, index, number
 
     async def compare(self, request: Request) -> Response:
@@ -147,7 +147,7 @@ class Pages:
     async def pair(self, request: Request) -> Response:
         """Answer with one row of two runs."""
         (base_key, _), (new_key, _) = two = self._two(request)
-        indexes = [(await self.library.read(key))[0] for key in (base_key, new_key)]
+        indexes = [await self.library.read(key) for key in (base_key, new_key)]
         id_ = request.query_params.get("id", "")
         return HTMLResponse(await run_in_threadpool(pair_page, indexes, [key for key, _ in two], id_))
 

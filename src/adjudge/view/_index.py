@@ -32,6 +32,7 @@ BATCH = 500  # rows written together
 OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
 FIGURES_SHARE = 10  # figures of a run that goes on are as old as this many times what they cost
 MOST_KEPT = 1000  # counts of filters
+WAIT_S = 60.0  # another viewer may be sorting a million rows
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
 
 
@@ -310,7 +311,7 @@ class RowIndex:
         """Open the index, a new one where there is none of this release."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for is_second in (False, True):
-            connection = connect(self._path)
+            connection = connect(self._path, timeout_s=WAIT_S)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = OFF")  # an index that a crash damages is made again

@@ -97,20 +97,20 @@ class Library:
                 self._open.pop(old).close()
             return index
 
-    async def read(self, key: str) -> tuple[RowIndex, bool]:
-        """Return an index, and whether all that its file holds is in it: a first look may take longer than a page."""
+    async def read(self, key: str) -> RowIndex:
+        """Return an index with what its file holds; one that is new is still reading, which may outlast a page."""
         index = await asyncio.to_thread(self.index, key)
         task = self._busy.get(key)
         if task is None:
             at, took = self._looked.get(key, (0.0, 0.0))
             if time.monotonic() - at < min(SHARE * took, LONGEST):
-                return index, True
+                return index
             task = self._busy[key] = asyncio.create_task(asyncio.to_thread(self._refresh, key, index))
             task.add_done_callback(lambda _: self._busy.pop(key, None))
         done, _ = await asyncio.wait({task}, timeout=PATIENCE)
         if done:
             task.result()  # raises what the reading raised
-        return index, bool(done)
+        return index
 
     def _refresh(self, key: str, index: RowIndex) -> bool:
         began = time.monotonic()
