@@ -366,13 +366,18 @@ def test_an_error_of_a_sample_is_whole(tmp_path: Path) -> None:
     sample = {"id": "1", "epoch": 1, "input": "?", "target": "x", "messages": [], "scores": {}, "events": events}
     header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
     log = {"version": 2, "status": "error", "eval": header}
-    log["samples"] = [{**sample, "error": error}, {**sample, "id": "2", "scores": {"f1": {"value": 0.5}}}]
+    metadata = {"about": {"attachments": "two letters"}}
+    log["samples"] = [
+        {**sample, "error": error, "metadata": metadata},
+        {**sample, "id": "2", "scores": {"f1": {"value": 0.5}}},
+    ]
     (tmp_path / "log.json").write_text(json.dumps(log))
     with ViewServer([tmp_path / "log.json"], cache=tmp_path / "cache") as server:
         page = Visitor(server).page(f"/runs/{key(tmp_path / 'log.json')}/rows/0")
     assert page.text.count("x the end") >= 3
     assert "Traceback (most recent call last):" in page.text
     assert "tool f {} – no city" in page.text
+    assert "two letters" in page.text
     assert "2.0 s error" in page.text
 
 

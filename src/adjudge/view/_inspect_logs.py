@@ -22,6 +22,7 @@ ZIP = b"PK\x03\x04"
 LARGEST_LOG = 1 << 29  # bytes of a log in JSON, which is read whole
 NO_SCORE = "no-score: the file has none for this row"
 ATTACHMENT = "attachment://"
+APART = ("attachments", "events_data")  # what a sample keeps for its events to refer to
 MOST_ATTACHED = 1 << 22  # characters that the references of a sample may stand for
 DEEPEST = 60  # levels in which references are looked for
 MOST_EVENTS = 500
@@ -54,7 +55,8 @@ def sample_rows(path: Path, metrics: Mapping[str, MetricValues]) -> Iterator[Vie
     samples = sorted(_samples(path), key=lambda one: one.get("epoch") or 1)
     is_repeated = len(samples) > len({str(one.get("id")) for one in samples})
     for number, packed in enumerate(samples):
-        sample = _Attachments(packed).put_back(packed)
+        texts = _Attachments(packed)
+        sample = {name: texts.put_back(one) for name, one in packed.items() if name not in APART}
         case = str(sample.get("id"))
         repeat = seen[case] = seen.get(case, -1) + 1
         columns: dict[str, Any] = {"question": _said(sample.get("input")), "references": sample.get("target")}
@@ -114,7 +116,7 @@ class _Attachments:
                 self._room -= len(text)
                 return text
         elif isinstance(value, dict) and levels:
-            return {name: self.put_back(one, levels - 1) for name, one in value.items() if name != "attachments"}
+            return {name: self.put_back(one, levels - 1) for name, one in value.items()}
         elif isinstance(value, list) and levels:
             return [self.put_back(one, levels - 1) for one in value]
         return value
