@@ -92,7 +92,7 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
     """Return a row as its page shows it."""
     record = row.trajectory
     steps = [] if record is None else list(_steps(record))
-    others = [(shown(name, 80), cut(pretty(value))) for name, value in row.columns.items() if name not in OWN_COLUMNS]
+    others = [(shown(name, 80), _column(value)) for name, value in row.columns.items() if name not in OWN_COLUMNS]
     scores = tuple(shown_score(name, score) for name, score in (row.scores or {}).items())
     image = row.columns.get("image") or None
     return RowView(
@@ -109,6 +109,12 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
         sources=() if record is None else tuple(cut(one, 2000) for one in record.sources),
         left_out=max(0, len(steps) - MOST_STEPS),
     )
+
+
+def _column(value: Any) -> Shown:
+    """Return a column as text: a list of words, such as tags, on one line."""
+    is_words = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+    return cut(", ".join(value) if is_words else pretty(value))
 
 
 def scenario_of(row: ViewRow) -> Mapping[str, Any] | None:
