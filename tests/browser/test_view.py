@@ -170,6 +170,25 @@ def test_the_keyboard_is_enough(open_page: Callable[..., Any], server: ViewServe
     assert page.faults == []
 
 
+def test_an_address_names_columns_only_where_they_are_not_the_usual_ones(
+    open_page: Callable[..., Any], server: ViewServer, folder: Path
+) -> None:
+    """A column that is ticked is in the table and in the address; the usual ones leave the address as it was."""
+    page = open_page()
+    place = f"{server.base_url}/runs/{key(folder / 'new.run')}"
+    page.goto(place)
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("tags", exact=True).check()
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.wait_for_url("**columns=column%3Atags**")
+    assert page.get_by_role("columnheader", name="tags").is_visible()
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_label("tags", exact=True).uncheck()
+    page.get_by_role("button", name="Filter", exact=True).click()
+    page.wait_for_url(lambda url: "columns" not in url)
+    assert not page.faults
+
+
 def test_labelling_by_keys(open_page: Callable[..., Any], server: ViewServer, folder: Path) -> None:
     """Rows are labelled by keys alone; a key that is held down labels one row."""
     page = open_page()

@@ -105,6 +105,34 @@ def test_no_row_is_more_than_text(visitor: Visitor, run: Path) -> None:
         assert shown(text[:300]).strip() in whole, why
 
 
+def test_no_event_of_a_log_is_more_than_text(tmp_path: Path) -> None:
+    """What a log of Inspect says of its events, errors and attachments is text, whatever it is; so are its columns."""
+    samples: list[dict[str, Any]] = []
+    for number, (text, _) in enumerate(HOSTILE):
+        error = {"message": text, "traceback": text, "traceback_ansi": text}
+        events: list[Any] = [
+            {"event": kind, "timestamp": text, "function": text, "arguments": {text[:99]: text}, "error": error}
+            for kind in ("tool", text[:99])
+        ]
+        events += [{"event": "state", "changes": [{"path": text, "value": "attachment://1"}]}, {"event": [text]}, text]
+        sample = {"id": f"{number}", "epoch": 1, "input": "attachment://1", "target": text, "messages": text}
+        sample |= {"metadata": {text[:99]: text}, "attachments": {"1": text}, "events": events}
+        samples.append({**sample, "error": error} if number else {**sample, "scores": {"f1": {"value": 0.5}}})
+    header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
+    log = tmp_path / "log.json"
+    log.write_text(json.dumps({"version": 2, "status": "error", "eval": header, "samples": samples}))
+    with ViewServer([log], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        check(visitor.page(f"/runs/{key(log)}"))
+        for number in range(len(HOSTILE)):
+            place = f"/runs/{key(log)}/rows/{number}"
+            check(visitor.page(place))
+            answer = visitor.get(f"{place}/json")
+            assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.text.isascii()
+
+
 def test_lists_filters_and_comparisons_are_ours(visitor: Visitor, run: Path) -> None:
     """What is set in an address comes back as text, too; so do tags, reasons and names in menus."""
     name = key(run)

@@ -3,14 +3,17 @@
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adjudge.model import Score
 from adjudge.statistics import Moments, mean_of
+from adjudge.view import _index, _queries
 from adjudge.view._index import RowIndex, forget_old
 from adjudge.view._queries import SORTS, Query
 from adjudge.view._sources import ViewRow
@@ -93,14 +96,19 @@ def place_of(row: ViewRow, query: Query) -> tuple[float, int]:
     return sign * order, sign * row.number
 
 
-@settings(max_examples=60, deadline=None)
-@given(ROWS, st.lists(QUERIES, min_size=1, max_size=6))
+@settings(max_examples=120, deadline=None)
+@given(ROWS, st.lists(QUERIES, min_size=1, max_size=6), st.sampled_from([1, 5, 10_000]))
 def test_a_query_finds_what_a_filter_finds(
-    drawn: list[tuple[Score, Score, set[str], list[str]]], queries: list[Query]
+    drawn: list[tuple[Score, Score, set[str], list[str]]], queries: list[Query], most: int
 ) -> None:
-    """Every filter, search and order finds the rows that plain Python finds; neighbours are those beside a row."""
+    """Every filter, search and order finds the rows that plain Python finds; neighbours are those beside a row.
+
+    So it is for few rows, which are sorted, and for many, which are found in order.
+    """
     rows = rows_from(drawn)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_queries, "MOST_COUNTED", most)
+        patch.setattr(_index, "MOST_COUNTED", most)
         index = RowIndex(RowsSource(Path(folder) / "x.run", rows, ("one", "judge"), judged=1), Path(folder))
         index.refresh()
         for query in queries:
@@ -108,7 +116,9 @@ def test_a_query_finds_what_a_filter_finds(
                 row.number for row in sorted(rows, key=lambda row: place_of(row, query)) if is_found(row, query)
             ]
             assert index.page(query).numbers == expected, query
-            assert index.count(query) == (len(expected), False) or not query.is_filtered
+            count, is_more = index.count(query)
+            assert count == (min(len(expected), most) if is_more else len(expected)) or not query.is_filtered, query
+            assert not is_more or len(expected) > most
             for at, number in enumerate(expected):
                 before = expected[at - 1] if at else None
                 after = expected[at + 1] if at + 1 < len(expected) else None
@@ -175,6 +185,53 @@ def test_repeats_that_differ_are_flaky_and_turns_are_not(tmp_path: Path) -> None
     assert index.page(Query(mark="flaky")).numbers == [0, 1]
     assert index.cluster("c", 9) == [2, 3]
     index.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        Query(),
+        Query(verdict="wrong"),
+        Query(verdict="right"),
+        Query(verdict="wrong", tag="a"),
+        Query(low=0.1, high=0.3),
+        Query(low=0.0),
+        Query(status="error", sort="-seconds"),
+        Query(sort="-value"),
+        Query(words="rare", sort="seconds"),
+        Query(words="paris", tag="a"),
+    ],
+    ids=lambda query: query.address() or "all",
+)
+def test_a_page_of_many_rows_costs_what_one_of_few_rows_does(
+    query: Query, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page, its counts and the rows beside one take as many steps of SQLite with twenty times the rows."""
+    monkeypatch.setattr(_queries, "MOST_COUNTED", 100)
+    monkeypatch.setattr(_index, "MOST_COUNTED", 100)
+    steps = []
+    for size in (400, 8_000):
+        rows = []
+        for at in range(size):
+            # The few rows with a low value are at the end, where a search in order comes last.
+            score = Score.error("died: y") if at > size - 20 else Score.scored(0.2 if at > size - 60 else 1.0)
+            words = "rare" if at > size - 20 else "paris"
+            rows.append(
+                ViewRow(at, f"id{at}", {"question": words, "tags": ["a"]}, seconds=at / 9, scores={"one": score})
+            )
+        index = RowIndex(RowsSource(tmp_path / f"{size}.run", rows, ("one",)), tmp_path)
+        index.refresh()
+        index.figures()
+        taken: list[int] = []
+        index._connection.set_progress_handler(partial(taken.append, 10), 10)
+        index.figures()
+        index.count(query)
+        index.page(query)
+        index.neighbours(query, size - 30)
+        assert index.size == size
+        steps.append(sum(taken))
+        index.close()
+    assert steps[1] <= 1.5 * steps[0]
 
 
 def test_an_index_that_nobody_uses_goes(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 import adjudge
 from adjudge.runs import RunConfig, open_run
 from adjudge.view import ViewServer
+from adjudge.view._sources import open_source
 from cli.command import adjudge as command
 from support import ROOT
 from view.looking import QUICK, Visitor, key, make_run, noted, rows_of
@@ -73,6 +74,12 @@ def test_the_list_shows_what_can_be_looked_at(visitor: Visitor, folder: Path) ->
     assert re.search(r"new\.run .* 0\.6615", page.text)  # 86 of 130
 
 
+def test_a_run_that_was_only_judged_names_its_judge(folder: Path) -> None:
+    """The judge of a run of `adjudge judge run` is the one that it is a run of; a run of plain scorers has none."""
+    assert open_source(folder / "stopped.run").about.judge == "openai:m"
+    assert open_source(folder / "new.run").about.judge is None
+
+
 def test_two_that_are_chosen_are_compared(visitor: Visitor, folder: Path) -> None:
     """The newer of two chosen runs is held against the older one."""
     base, new = key(folder / "base.run"), key(folder / "new.run")
@@ -125,6 +132,22 @@ def test_a_run_has_its_figures_and_rows(visitor: Visitor, folder: Path) -> None:
     assert "130 scored 0 unscored 0 error" in page.text
     assert len(page.links("/rows/")) == 50
     assert "even 65" in page.text
+
+
+def test_the_columns_of_the_table_can_be_chosen(visitor: Visitor, folder: Path) -> None:
+    """The table has the columns that were chosen, also those of the rows themselves, and so have its links."""
+    place = f"/runs/{key(folder / 'new.run')}"
+    names = ("question", "response", "score:qa_f1_reward", "score:noted", "time")
+    usual = visitor.page(f"{place}?{urlencode({'columns': names}, doseq=True)}")
+    offered = {one["value"]: "checked" in one for one in usual.all("input") if one.get("name") == "columns"}
+    assert offered == {
+        **dict.fromkeys(names, True),
+        **dict.fromkeys(("tokens", "cost", "column:note", "column:tags"), False),
+    }
+    assert all("columns" not in one for one in usual.links("/rows/"))
+    page = visitor.page(f"{place}?columns=column:note&columns=score:noted&columns=nothing")
+    assert "# id noted note 1 q0 0 note 0 2 q1" in page.text
+    assert all("columns=column%3Anote&columns=score%3Anoted" in one for one in page.links("/rows/"))
 
 
 def test_pages_have_every_row_once(visitor: Visitor, folder: Path) -> None:
@@ -247,6 +270,29 @@ def test_a_page_follows_a_run(tmp_path: Path) -> None:
         work.join()
 
 
+def test_a_file_that_takes_the_name_of_another_is_shown_with_its_own_scores(tmp_path: Path) -> None:
+    """When another run, or another file of scores, takes the name of one that is open, the page has its scores."""
+    run, scores = tmp_path / "a.run", tmp_path / "a.jsonl"
+    line = '{"id": "q1", "scorer": "%s", "value": 1.0, "status": "scored", "reason": null, "parts": {}}\n'
+    make_run(run, rows_of(3))
+    scores.write_text(line % "old")
+    with ViewServer([run, scores], cache=tmp_path / "cache") as server:
+        visitor = Visitor(server)
+        assert "qa_f1_reward" in visitor.page(f"/runs/{key(run)}").text
+        assert "old" in visitor.page(f"/runs/{key(scores)}").text
+        adjudge.evaluate(rows_of(2), scorers=["contains_reward"], run=tmp_path / "b.run", config=QUICK)
+        (tmp_path / "b.run").replace(run)
+        scores.write_text(line % "other")
+        listed = visitor.page("/?list=1").text
+        page, others = visitor.page(f"/runs/{key(run)}"), visitor.page(f"/runs/{key(scores)}")
+    for text in (listed, page.text):
+        assert "contains_reward" in text
+        assert "qa_f1_reward" not in text
+    assert len(page.links("/rows/")) == 2
+    assert "other" in others.text
+    assert "old" not in others.text
+
+
 def until(is_so: Callable[[], bool]) -> None:
     """Wait until something is so."""
     ends = time.monotonic() + 60
@@ -288,6 +334,64 @@ def test_a_log_and_scores_have_rows_too(visitor: Visitor, folder: Path) -> None:
     assert len(visitor.page(f"/runs/{key(folder / 'small.eval')}").links("/rows/")) == 2
     assert visitor.page(f"/runs/{key(folder / 'small.eval')}/rows/0").all("section")
     assert "died: no answer" in visitor.page(f"/runs/{key(folder / 'scores.jsonl')}/rows/1").text
+
+
+def test_a_sample_shows_what_happened_in_it(visitor: Visitor, folder: Path) -> None:
+    """A row of a log of Inspect has its calls of tools and models, changes of state and scores, each folded."""
+    page = visitor.page(f"/runs/{key(folder / 'small.eval')}/rows/0")
+    assert 'tool get_weather {"city":"Rome"}' in page.text
+    assert "15 changes: /messages/0/source" in page.text
+    assert "includes: C" in page.text
+    assert "You are the concierge agent." in page.text, "a long text is kept apart, and is put back"
+    assert "attachment://" not in page.text
+
+
+def test_an_error_of_a_sample_is_whole(tmp_path: Path) -> None:
+    """The error of a sample is shown with its traceback, and that of a tool where it happened."""
+    last = "ValueError: " + "x" * 5000 + " the end"
+    error = {"message": last, "traceback": f"Traceback (most recent call last):\n{last}", "traceback_ansi": ""}
+    when = "2026-01-01T00:00:0%d+00:00"
+    events = [
+        {
+            "event": "tool",
+            "timestamp": when % 1,
+            "function": "f",
+            "arguments": {},
+            "error": {"message": "no city"},
+        },
+        {"event": "error", "timestamp": when % 3, "error": error},
+        "not an event",
+        {"event": 7, "timestamp": "never"},
+    ]
+    sample = {"id": "1", "epoch": 1, "input": "?", "target": "x", "messages": [], "scores": {}, "events": events}
+    header = {"task": "t", "model": "m", "created": "2026-01-01", "dataset": {}, "config": {}}
+    log = {"version": 2, "status": "error", "eval": header}
+    metadata = {"about": {"attachments": "two letters"}}
+    log["samples"] = [
+        {**sample, "error": error, "metadata": metadata},
+        {**sample, "id": "2", "scores": {"f1": {"value": 0.5}}},
+    ]
+    (tmp_path / "log.json").write_text(json.dumps(log))
+    with ViewServer([tmp_path / "log.json"], cache=tmp_path / "cache") as server:
+        page = Visitor(server).page(f"/runs/{key(tmp_path / 'log.json')}/rows/0")
+    assert page.text.count("x the end") >= 3
+    assert "Traceback (most recent call last):" in page.text
+    assert "tool f {} – no city" in page.text
+    assert "two letters" in page.text
+    assert "2.0 s error" in page.text
+
+
+@pytest.mark.parametrize("name", ["new.run", "agent.run", "stopped.run", "scenarios.run", "small.eval", "scores.jsonl"])
+def test_a_row_is_there_as_json(visitor: Visitor, folder: Path, name: str) -> None:
+    """All that is known of a row is one JSON text, in which no character hides or turns another."""
+    place = f"/runs/{key(folder / name)}/rows/0"
+    answer = visitor.get(f"{place}/json")
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.text.isascii()
+    found = json.loads(answer.text)
+    assert found["row"]["number"] == 0
+    assert isinstance(found["replies"], list)
+    assert visitor.page(place).links("/json") == [f"{place}/json"]
 
 
 def test_what_is_not_there_says_so(visitor: Visitor, folder: Path) -> None:

@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -23,12 +22,11 @@ from adjudge.environments._lease import NO_EPISODE, LeasedEnvironment
 from adjudge.environments._pool import Pool
 from adjudge.environments._protocol import describe_error
 from adjudge.errors import AdjudgeError, Caught, UsageError
-from adjudge.http import server_log
+from adjudge.http import is_loopback, server_log
 
 if TYPE_CHECKING:
     from aiohttp import web
 
-__all__ = ["EnvServer", "is_loopback"]
 
 _KEPT = 8  # answers of a session that are kept for a request that arrives again
 _KEPT_OPENS = 4096
@@ -225,13 +223,3 @@ def _response(status: int, body: bytes) -> "web.Response":
     from aiohttp import web
 
     return web.Response(status=status, body=body, content_type=_JSON)
-
-
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine can reach an address."""
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -25,7 +25,7 @@ from adjudge.http._reply import HttpReply
 from adjudge.http._request import Again, Exchange, Limits, Reader, Request
 from adjudge.http._retry import is_transient, retry_after_s
 from adjudge.http._secret import hide, probes_of
-from adjudge.http._serving import LoopThread, ThreadedServer, is_own_name, listening, server_log
+from adjudge.http._serving import LoopThread, ThreadedServer, is_loopback, is_own_name, listening, server_log
 from adjudge.http._watch import AttemptWatch, attempt_watch
 
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "attempt_watch",
     "check_url",
     "hide",
+    "is_loopback",
     "is_own_name",
     "is_public",
     "is_transient",

@@ -255,9 +255,18 @@ def is_own_name(named: str, host: str) -> bool:
     name = found[1].strip("[]").lower().removesuffix(".")
     if host in ("", "0.0.0.0", "::"):  # noqa: S104 (asked, not bound)
         return bool(name)
-    if name in ("localhost", host):
+    return name == host or is_loopback(name)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether only this machine reaches an address.
+
+    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    if host == "localhost":
         return True
     try:
-        return ip_address(name).is_loopback
+        return ip_address(host).is_loopback
     except ValueError:
         return False

@@ -3,6 +3,7 @@
 /                                  the list of runs
 /runs/KEY                          one run: figures, and a table of its rows
 /runs/KEY/rows/7                   one row whole
+/runs/KEY/rows/7/json              the same as JSON
 /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
 /calibrations/KEY                  what was measured of a judge
 /compare?base=KEY&new=KEY          two runs
@@ -23,8 +24,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Self
 
 from adjudge.errors import AdjudgeError, MissingExtra, UsageError
+from adjudge.http import is_loopback
 from adjudge.scenarios import load_gate
-from adjudge.view._guard import Guard, is_loopback, names_of
+from adjudge.view._guard import Guard, names_of
+from adjudge.view._index import RowIndex
 from adjudge.view._label_desk import LabelDesk
 from adjudge.view._library import Library
 from adjudge.view._queries import Query, whole_number
@@ -46,6 +49,7 @@ from adjudge.view._pages import (
     list_page,
     message_page,
     progress_page,
+    row_json,
     row_page,
     run_page,
     version_of,
@@ -72,6 +76,7 @@ class Pages:
             Route("/runs/{key}", self._safe(self.run)),
             Route("/runs/{key}/version", self._safe(self.version)),
             Route("/runs/{key}/rows/{number}", self._safe(self.row)),
+            Route("/runs/{key}/rows/{number}/json", self._safe(self.row_json)),
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/calibrations/{key}", self._safe(self.calibration)),
@@ -104,25 +109,34 @@ class Pages:
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
         key = request.path_params["key"]
-        index, is_read = await self.library.read(key)
-        if not is_read and index.is_new:
+        index = await self.library.read(key)
+        if index.is_new:
             return HTMLResponse(progress_page(index, key))
-        query = Query.of(request.query_params, len(index.source.about.scorers))
+        query = _query(request, index)
         return HTMLResponse(await run_in_threadpool(run_page, index, key, query, self.library.gate))
 
     async def version(self, request: Request) -> Response:
         """Answer with what changes when the run has new rows."""
-        index, _ = await self.library.read(request.path_params["key"])
+        index = await self.library.read(request.path_params["key"])
         return PlainTextResponse(await run_in_threadpool(version_of, index))
 
     async def row(self, request: Request) -> Response:
         """Answer with one row."""
+        key, index, number = await self._row(request)
+        query = _query(request, index)
+        return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))
+
+    async def row_json(self, request: Request) -> Response:
+        """Answer with one row as JSON: what the page cuts is whole here."""
+        _, index, number = await self._row(request)
+        return Response(await run_in_threadpool(row_json, index, number), media_type="application/json")
+
+    async def _row(self, request: Request) -> tuple[str, RowIndex, int]:
         key, number = request.path_params["key"], whole_number(request.path_params["number"])
         if number is None:
             raise UsageError("There is no such row.", code="no-such-row")
-        index, _ = await self.library.read(key)
-        query = Query.of(request.query_params, len(index.source.about.scorers))
-        return HTMLResponse(await run_in_threadpool(row_page, index, key, query, number))
+        index = await self.library.read(key)
+        return key, index, number
 
     async def compare(self, request: Request) -> Response:
         """Answer with two runs side by side."""
@@ -133,7 +147,7 @@ class Pages:
     async def pair(self, request: Request) -> Response:
         """Answer with one row of two runs."""
         (base_key, _), (new_key, _) = two = self._two(request)
-        indexes = [(await self.library.read(key))[0] for key in (base_key, new_key)]
+        indexes = [await self.library.read(key) for key in (base_key, new_key)]
         id_ = request.query_params.get("id", "")
         return HTMLResponse(await run_in_threadpool(pair_page, indexes, [key for key, _ in two], id_))
 
@@ -157,6 +171,11 @@ class Pages:
         if not all(key in files for key in keys):
             raise UsageError("Choose two runs of the list to compare.", code="no-such-row")
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
+
+
+def _query(request: Request, index: RowIndex) -> Query:
+    columns = request.query_params.getlist("columns")
+    return Query.of(request.query_params, len(index.source.about.scorers), columns)
 
 
 def _status_of(error: AdjudgeError) -> int:

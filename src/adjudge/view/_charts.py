@@ -9,6 +9,7 @@ from html import escape
 
 from adjudge.statistics import Mean, Reliability
 from adjudge.view._figures import HistogramBar
+from adjudge.view._text import decimal
 
 WIDTH, HEIGHT = 260, 64
 
@@ -23,7 +24,7 @@ def histogram(bins: Sequence[HistogramBar], name: str) -> str:
     for at, one in enumerate(bins):
         # A bar of a few rows among many must not vanish.
         height = 0.0 if not one.count else max(2.0, HEIGHT * one.count / tallest)
-        words = f"{one.low:.2f} to {one.high:.2f}: {one.count:,}"
+        words = f"{one.low:g} to {one.high:g}: {one.count:,}"
         bars.append(
             f'<rect class="bar" x="{at * step + 0.5:.2f}" y="{HEIGHT - height:.2f}" width="{step - 1:.2f}"'
             f' height="{height:.2f}"><title>{words}</title></rect>'
@@ -31,7 +32,7 @@ def histogram(bins: Sequence[HistogramBar], name: str) -> str:
     ends = f'<text x="0" y="{HEIGHT + 14}">{bins[0].low:g}</text>'
     ends += f'<text x="{WIDTH}" y="{HEIGHT + 14}" text-anchor="end">{bins[-1].high:g}</text>'
     most = max(bins, key=lambda one: one.count)
-    words = f"Distribution of {name}: most values, {most.count:,}, lie in {most.low:.2f} to {most.high:.2f}"
+    words = f"Distribution of {name}: most values, {most.count:,}, lie in {most.low:g} to {most.high:g}"
     return _svg("histogram", WIDTH, HEIGHT + 18, words, "".join(bars) + ends)
 
 
@@ -46,10 +47,10 @@ def interval_bar(mean: Mean | None, range_: tuple[float, float] | None) -> str:
         return 2 + min(max((value - low) * scale, 0.0), 120.0)
 
     shapes = '<line class="axis" x1="2" x2="122" y1="8" y2="8"/>'
-    words = f"mean {mean.value:.4f}"
+    words = f"mean {decimal(mean.value)}"
     if mean.low is not None and mean.high is not None:
         shapes += f'<line class="whisker" x1="{place(mean.low):.1f}" x2="{place(mean.high):.1f}" y1="8" y2="8"/>'
-        words += f", 95 % interval {mean.low:.4f} to {mean.high:.4f}"
+        words += f", 95 % interval {decimal(mean.low)} to {decimal(mean.high)}"
     shapes += f'<circle class="dot" cx="{place(mean.value):.1f}" cy="8" r="3.5"/>'
     return _svg("interval", 124, 16, words, shapes)
 
@@ -79,7 +80,7 @@ def trend(values: Sequence[float]) -> str:
     step, scale = 76 / (len(values) - 1), 14 / ((high - low) or 1.0)
     points = " ".join(f"{2 + at * step:.1f},{17 - (value - low) * scale:.1f}" for at, value in enumerate(values))
     last = points.rpartition(" ")[2].split(",")
-    words = f"from {values[0]:.4f} to {values[-1]:.4f} over {len(values)} runs"
+    words = f"from {decimal(values[0])} to {decimal(values[-1])} over {len(values)} runs"
     shapes = f'<polyline class="trend" points="{points}"/><circle class="dot" cx="{last[0]}" cy="{last[1]}" r="2.5"/>'
     return _svg("trend", 80, 20, words, shapes)
 

@@ -14,7 +14,8 @@ from typing import Any
 from adjudge.conversations import Label, given_up_after
 from adjudge.model import Score
 from adjudge.scenarios import Gate, decide, read_scenario_run
-from adjudge.view._index import STATUSES, RowIndex
+from adjudge.view._index import RowIndex
+from adjudge.view._index_tables import STATUSES
 from adjudge.view._rows import RowView, ShownCall, shown_calls, tone_of
 from adjudge.view._sources import TURN, ViewRow
 from adjudge.view._text import material_of, one_line

@@ -10,10 +10,13 @@ from math import isfinite
 from adjudge.conversations import RATE_RANGES, RATES
 from adjudge.runs import EarlyStop
 from adjudge.statistics import Clusters, Mean, Moments, mean_of
+from adjudge.view._queries import Query
 from adjudge.view._sources import TURN, About, Spent
 
 BINS = 20
-MOST_TAGS = 200  # slices with figures; the filter offers more tags
+MOST_TAGS = 200  # slices with figures
+MOST_OFFERED = 5_000  # tags that the filter offers
+IS_TAG = "name >= 'tag:' AND name < 'tag;'"  # of a mark
 MOST_REASONS = 12
 Range = tuple[float, float] | None
 
@@ -41,7 +44,8 @@ class Slice:
 class ScorerFigures:
     """What the scores of one scorer amount to.
 
-    `is_binary`: all are 0 or 1; `se` is that of independent rows; `marks` says how many rows are flaky or disagree.
+    `is_binary`: all are 0 or 1; `se` is that of independent rows; `marks` says how many rows are flaky or disagree,
+    `verdicts` how many are right or wrong.
     """
 
     name: str
@@ -53,6 +57,7 @@ class ScorerFigures:
     range: Range = None
     se: float | None = None
     marks: dict[str, int] = field(default_factory=dict)
+    verdicts: dict[str, int] = field(default_factory=dict)
 
     @property
     def rows(self) -> int:
@@ -100,13 +105,15 @@ class EarlyFigures:
 class RunFigures:
     """The figures of a file: those of every scorer, slices by tag of the first, times, tokens and cost.
 
-    `tags` says how many slices there are, `rates` are the numbers of a CRAG run, `early` how a run was decided early.
+    `tags` says how many slices there are and `offered` names the most frequent ones, `rates` are the numbers of a CRAG
+    run, `early` how a run was decided early.
     """
 
     rows: int
     scorers: tuple[ScorerFigures, ...] = ()
     slices: tuple[Slice, ...] = ()
     tags: int = 0
+    offered: tuple[str, ...] = ()
     rates: dict[str, Mean] = field(default_factory=dict)
     early: EarlyFigures | None = None
     seconds: tuple[float, float, float] | None = None  # the median, the 95th percentile, the longest
@@ -126,18 +133,36 @@ def figures_of(connection: sqlite3.Connection, about: About, early: EarlyStop | 
     decided = None if early is None else EarlyFigures.of(early)
     sums = _Sums(connection, about)
     scorers = tuple(_scorer(sums, at, decided) for at in range(len(about.scorers)))
-    tags = connection.execute("SELECT count(DISTINCT name) FROM marks WHERE name LIKE 'tag:%'").fetchone()[0]
+    tags = _tags(connection)
+    different = connection.execute(f"SELECT count(DISTINCT name) FROM marks WHERE {IS_TAG}").fetchone()[0]
     return RunFigures(
         rows=rows,
         scorers=scorers,
-        slices=_slices(sums, decided),
-        tags=tags,
+        slices=_slices(sums, tags[:MOST_TAGS], decided),
+        tags=different,
+        offered=tuple(name.removeprefix("tag:") for name, _ in tags),
         rates=_rates(connection, about.scorers.index(TURN)) if TURN in about.scorers else {},
         early=decided,
         seconds=_seconds(connection),
         tokens=tokens,
         cost=cost,
     )
+
+
+def count_in(figures: RunFigures, query: Query) -> int | None:
+    """Return how many rows a query finds where the figures say so: of all rows, or those of one filter."""
+    if not query.is_filtered:
+        return figures.rows
+    # Of rows in another order those without a number are left out.
+    if query.sort != "number" or len(query.filters) != 1 or query.wrong or not figures.scorers:
+        return None
+    scorer = figures.scorers[query.scorer]
+    known = scorer.counts | scorer.verdicts | scorer.marks
+    if query.reason:
+        known = scorer.reasons
+    elif query.tag:
+        known = {one.name.removeprefix("tag:"): one.rows for one in figures.slices}
+    return known.get(query.status or query.verdict or query.mark or query.reason or query.tag)
 
 
 class _Sums:
@@ -175,6 +200,9 @@ def _scorer(sums: _Sums, at: int, early: EarlyFigures | None) -> ScorerFigures:
     marks = connection.execute(
         "SELECT name, count(*) FROM marks WHERE name IN (?, ?) GROUP BY name", (f"disagree:{at}", f"flaky:{at}")
     )
+    right, wrong = connection.execute(
+        "SELECT sum(value >= 0.5), sum(value < 0.5) FROM scores WHERE scorer = ?", (at,)
+    ).fetchone()
     return ScorerFigures(
         name,
         counts,
@@ -185,6 +213,7 @@ def _scorer(sums: _Sums, at: int, early: EarlyFigures | None) -> ScorerFigures:
         range_,
         _standard_error(connection, at),
         {mark.partition(":")[0]: count for mark, count in marks},
+        {"right": right or 0, "wrong": wrong or 0},
     )
 
 
@@ -316,26 +345,25 @@ def _bins(connection: sqlite3.Connection, at: int, range_: tuple[float, float]) 
     return tuple(HistogramBar(edges[n], edges[n + 1], counts.get(n, 0)) for n in range(BINS))
 
 
-def _slices(sums: _Sums, early: EarlyFigures | None) -> tuple[Slice, ...]:
-    """Return the figures of the first scorer by tag, the most frequent tags first."""
+def _tags(connection: sqlite3.Connection) -> list[tuple[str, int]]:
+    """Return the marks of the most frequent tags, each with how many rows have it."""
+    return connection.execute(
+        f"SELECT name, count(*) FROM marks WHERE {IS_TAG} GROUP BY name ORDER BY count(*) DESC, name LIMIT ?",
+        (MOST_OFFERED,),
+    ).fetchall()
+
+
+def _slices(sums: _Sums, tags: list[tuple[str, int]], early: EarlyFigures | None) -> tuple[Slice, ...]:
+    """Return the figures of the first scorer by tag."""
     if not sums.about.scorers:
         return ()
     found = []
-    for name, rows in frequent_tags(sums.connection, MOST_TAGS):
+    for name, rows in tags:
         mean = _mean(sums, 0, name)
         # The looks that decided the run were at all rows: no interval of a part of them holds.
         shown = mean if early is None else early.mean_of("", mean)
         found.append(Slice(name, rows, 0 if mean is None else mean.n, shown))
     return tuple(found)
-
-
-def frequent_tags(connection: sqlite3.Connection, most: int) -> list[tuple[str, int]]:
-    """Return tags with how many rows have them, the most frequent first."""
-    return connection.execute(
-        """SELECT name, count(*) FROM marks WHERE name LIKE 'tag:%' GROUP BY name
-           ORDER BY count(*) DESC, name LIMIT ?""",
-        (most,),
-    ).fetchall()
 
 
 def _seconds(connection: sqlite3.Connection) -> tuple[float, float, float] | None:

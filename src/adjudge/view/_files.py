@@ -11,17 +11,14 @@ from typing import Any
 
 from adjudge.comparison import MetricValues, Results, read_results
 from adjudge.datasets import read_rows
-from adjudge.errors import AdjudgeError, TrajectoryError
-from adjudge.model import Score, Trajectory, decode_json
+from adjudge.errors import AdjudgeError
+from adjudge.model import Score, decode_json
 from adjudge.runs import RowReply
-from adjudge.traces import load_messages, unpack_entries
+from adjudge.view._inspect_logs import NO_SCORE, ZIP, sample_rows, score_of
 from adjudge.view._sources import About, ViewRow, stamp_of
 
-ZIP = b"PK\x03\x04"
 SCORE_LINE = frozenset({"id", "scorer", "value", "status"})
 VERDICT_LINE = frozenset({"id", "verdict", "judge", "status"})
-LARGEST_LOG = 1 << 29  # bytes of a log in JSON, which is read whole
-NO_SCORE = "no-score: the file has none for this row"
 
 
 class FileSource:
@@ -71,7 +68,7 @@ class FileSource:
         if self._is_scores:
             yield from self._scored_rows()
         elif self._is_log:
-            yield from self._samples()
+            yield from sample_rows(self.path, self._metrics)
         else:
             yield from self._plain_rows()
         del self._results  # the index has it all now
@@ -113,54 +110,9 @@ class FileSource:
             if facts is not None:
                 columns = {"tags": list(facts.tags), **({"group_id": facts.cluster} if facts.cluster else {})}
             for repeat in range(max(len(one.values.get(case, ())) for one in metrics.values())):
-                scores = {name: _repeat_of(one, case, repeat) for name, one in metrics.items()}
+                scores = {name: score_of(one, case, repeat) for name, one in metrics.items()}
                 yield ViewRow(number, case, columns, scores=scores)
                 number += 1
-
-    def _samples(self) -> Iterator[ViewRow]:
-        """Give the samples of a log of Inspect, with what was said."""
-        seen: dict[str, int] = {}
-        metrics = self._metrics
-        samples = sorted(self._read_samples(), key=lambda one: one.get("epoch") or 1)
-        for number, sample in enumerate(samples):
-            case = str(sample.get("id"))
-            repeat = seen[case] = seen.get(case, -1) + 1
-            known = sample.get("scores")
-            explained = known if isinstance(known, Mapping) else {}
-            scores = {}
-            for name, one in metrics.items():
-                why = explained.get(name.partition(".")[0])
-                reason = why.get("explanation") if isinstance(why, Mapping) else None
-                scores[name] = _repeat_of(one, case, repeat, str(reason) if reason else None)
-            error = sample.get("error")
-            fault = error.get("message") if isinstance(error, Mapping) else None
-            columns: dict[str, Any] = {"question": _said(sample.get("input")), "references": sample.get("target")}
-            if isinstance(sample.get("metadata"), Mapping):
-                columns |= {f"metadata.{name}": value for name, value in sample["metadata"].items()}
-            if len(samples) > len({str(one.get("id")) for one in samples}):
-                columns["group_id"] = case
-            label = case if repeat == 0 else f"{case}#{repeat + 1}"
-            seconds = sample.get("working_time")
-            yield ViewRow(
-                number,
-                label,
-                columns,
-                _trajectory(sample),
-                float(seconds) if isinstance(seconds, int | float) else None,
-                None if fault is None else str(fault),
-                scores,
-            )
-
-    def _read_samples(self) -> Iterator[Mapping[str, Any]]:
-        content = self.path.read_bytes() if self.path.stat().st_size <= LARGEST_LOG else b""
-        if content.startswith(ZIP):
-            found: Iterator[Any] = (
-                decode_json(entry) for name, entry in unpack_entries(content) if name.startswith("samples/")
-            )
-        else:
-            log = decode_json(content)
-            found = iter((log.get("samples") if isinstance(log, dict) else None) or ())
-        return (one for one in found if isinstance(one, dict))
 
 
 def _first_object(start: bytes) -> Mapping[str, Any]:
@@ -191,30 +143,3 @@ def _score_of(line: Mapping[str, Any]) -> tuple[str, Score]:
     if line.get("status") == "error":
         return name, Score.error(words or "error")
     return name, Score.unscored(words or NO_SCORE)
-
-
-def _repeat_of(metric: MetricValues, case: str, repeat: int, reason: str | None = None) -> Score:
-    values = metric.values.get(case, ())
-    value = values[repeat] if repeat < len(values) else None
-    return Score.unscored(reason or NO_SCORE) if value is None else Score.scored(value, reason=reason)
-
-
-def _said(given: Any) -> Any:
-    """Return a question, which may be a list of messages, as a text."""
-    if not isinstance(given, list):
-        return given
-    texts = (one.get("content") for one in given if isinstance(one, Mapping) and one.get("role") != "system")
-    return "\n".join(text for text in texts if isinstance(text, str))
-
-
-def _trajectory(sample: Mapping[str, Any]) -> Trajectory | None:
-    """Return what the model did; what cannot be read as messages is left out."""
-    messages, output = sample.get("messages"), sample.get("output")
-    answer = output.get("completion") if isinstance(output, Mapping) else None
-    try:
-        found = load_messages(messages) if isinstance(messages, list) and messages else None
-    except (TrajectoryError, AdjudgeError):
-        found = None
-    if found is None:
-        return Trajectory(final_response=answer) if isinstance(answer, str) else None
-    return found

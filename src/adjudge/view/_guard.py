@@ -39,20 +39,6 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address.
-
-    >>> [is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "0.0.0.0", "example.org")]
-    [True, True, True, False, False]
-    """
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def names_of(host: str) -> list[str]:
     """Return the names by which others reach a server, the best one first: of one on all addresses this machine's."""
     if host not in EVERYWHERE:

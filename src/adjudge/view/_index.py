@@ -22,40 +22,18 @@ from pathlib import Path
 
 from adjudge.errors import RowError, RunError
 from adjudge.files import connect, user_folder
-from adjudge.model import Score, from_json, to_json
-from adjudge.view._figures import RunFigures, figures_of, frequent_tags
-from adjudge.view._queries import Query, RowPage, count_of, find_page, neighbours
-from adjudge.view._sources import TURN, ViewRow, ViewSource, key_of
-from adjudge.view._text import searchable_text, tags_of
+from adjudge.model import from_json, to_json
+from adjudge.view._figures import RunFigures, count_in, figures_of
+from adjudge.view._index_tables import INDEXES, SCHEMA, STATUSES, VERSION, mark_flaky, storable, write_rows
+from adjudge.view._queries import MOST_COUNTED, Query, RowPage, count_of, find_page, neighbours
+from adjudge.view._sources import ViewRow, ViewSource, key_of
 
-VERSION = 3
-STATUSES = ("scored", "unscored", "error")
 BATCH = 500  # rows written together
 OLD = 90 * 86_400.0  # seconds after which an index that was not used is removed
 FIGURES_SHARE = 10  # figures of a run that goes on are as old as this many times what they cost
+MOST_KEPT = 1000  # counts of filters
+WAIT_S = 60.0  # another viewer may be sorting a million rows
 GAP = 4096  # rows without scores, one after the other, behind which a run in order has none with scores
-SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE rows (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL, cluster TEXT, is_repeat INTEGER NOT NULL, seconds REAL,
-    tokens INTEGER, cost REAL);
-CREATE INDEX rows_by_id ON rows (id);
-CREATE INDEX rows_by_seconds ON rows (seconds);
-CREATE INDEX rows_by_cluster ON rows (cluster) WHERE cluster IS NOT NULL;
-CREATE TABLE scores (
-    scorer INTEGER, number INTEGER, status INTEGER NOT NULL, value REAL, reason TEXT, PRIMARY KEY (scorer, number)
-) WITHOUT ROWID;
-CREATE INDEX scores_by_status ON scores (scorer, status, number);
-CREATE INDEX scores_by_value ON scores (scorer, value, number);
-CREATE INDEX scores_by_reason ON scores (scorer, reason, number) WHERE reason IS NOT NULL;
-CREATE TABLE marks (name TEXT, number INTEGER, PRIMARY KEY (name, number)) WITHOUT ROWID;
-CREATE TABLE bodies (number INTEGER PRIMARY KEY, body BLOB NOT NULL);
-CREATE VIRTUAL TABLE words USING fts5 (text, content = '', tokenize = 'unicode61 remove_diacritics 2');
-"""
-"""`marks` are tags (`tag:short`) and what was noticed, also by scorer (`miss`, `disagree:0`, `flaky:1`).
-
-`bodies` are rows that are kept.
-"""
 
 
 class RowIndex:
@@ -63,6 +41,7 @@ class RowIndex:
 
     def __init__(self, source: ViewSource, folder: Path | None = None) -> None:
         self.source = source
+        self._identity = source.identity
         self._path = (folder or user_folder("cache") / "views") / f"{key_of(source.path)}.sqlite"
         self._lock = threading.RLock()
         self._connection = self._open()
@@ -70,6 +49,7 @@ class RowIndex:
             os.utime(self._path)  # it is in use
         self.read = 0  # rows that the refresh which is under way has read
         self._figures: RunFigures | None = None
+        self._counts: dict[Query, tuple[int, bool]] = {}  # of the rows that were there when the figures were summed up
         self._has_new = False  # since the figures were summed up
         self._next_figures = 0.0
 
@@ -86,7 +66,8 @@ class RowIndex:
             if known == stamp:
                 return False
             # Rows of a file that was read to its end do not change, unless somebody began it anew or retried some.
-            if known and (self.source.is_kept or self._meta("complete") == "yes"):
+            is_other = self._meta("identity") != self._identity
+            if known and (is_other or self.source.is_kept or self._meta("complete") == "yes"):
                 self._clear()
             is_running = self.source.is_running
             early, total = self.source.early, self.source.total
@@ -99,7 +80,7 @@ class RowIndex:
             added = self._add_rows()
             # Rows that the writer still holds back may follow.
             is_complete = total is not None and not is_running and self._count() >= total
-            self._set(stamp=stamp, complete="yes" if is_complete else "no")
+            self._set(stamp=stamp, identity=self._identity, complete="yes" if is_complete else "no")
             # Rows may also be those that another viewer has read.
             self._has_new = True
             return bool(added)
@@ -116,6 +97,11 @@ class RowIndex:
         return self.read, self.source.total
 
     @property
+    def is_replaced(self) -> bool:
+        """Whether another file has the name now, of which the source knows nothing."""
+        return self.source.identity != self._identity
+
+    @property
     def is_new(self) -> bool:
         """Whether the file has not been read yet."""
         return self._meta("stamp") is None
@@ -129,6 +115,7 @@ class RowIndex:
             is_due = time.monotonic() >= self._next_figures or not self.source.is_running
             if self._figures is None or (self._has_new and is_due):
                 self._has_new = False
+                self._counts.clear()
                 began = time.monotonic()
                 self._figures = replace(
                     figures_of(self._connection, self.source.about, self.source.early), spent=self.source.spent
@@ -153,17 +140,33 @@ class RowIndex:
     def page(self, query: Query) -> RowPage:
         """Return the numbers of the rows that a query finds, a page of them."""
         with self._lock:
-            return find_page(self._connection, query)
+            return find_page(self._connection, query, self._lead(query))
 
     def count(self, query: Query) -> tuple[int, bool]:
         """Return how many rows a query finds, and whether there are more than were counted."""
         with self._lock:
-            return count_of(self._connection, query, self._count())
+            known = count_in(self.figures(), query)
+            if known is not None:
+                return known, False
+            asked = replace(query, after="", columns=())
+            if asked not in self._counts:
+                if len(self._counts) >= MOST_KEPT:
+                    self._counts.clear()
+                # Each filter is counted alone to see which of several leads.
+                lead = next(iter(query.filters)) if len(query.filters) == 1 else self._lead(query)
+                self._counts[asked] = count_of(self._connection, query, lead)
+            return self._counts[asked]
+
+    def _lead(self, query: Query) -> str | None:
+        """Return the filter that leaves the fewest rows; None where all leave more than are counted."""
+        counts = {name: self.count(one)[0] for name, one in query.filters.items()}
+        least = min(counts, key=counts.__getitem__, default=None)
+        return least if least is not None and counts[least] < MOST_COUNTED else None
 
     def neighbours(self, query: Query, number: int) -> tuple[int | None, int | None]:
         """Return the rows before and after one, among those that a query finds."""
         with self._lock:
-            return neighbours(self._connection, query, number)
+            return neighbours(self._connection, query, number, self._lead(query))
 
     def row(self, number: int) -> ViewRow:
         """Return one row."""
@@ -185,7 +188,7 @@ class RowIndex:
         """Return the numbers of the rows that belong together, in order."""
         with self._lock:
             found = self._connection.execute(
-                "SELECT number FROM rows WHERE cluster = ? ORDER BY number LIMIT ?", (_storable(name), most)
+                "SELECT number FROM rows WHERE cluster = ? ORDER BY number LIMIT ?", (storable(name), most)
             )
             return [row[0] for row in found]
 
@@ -197,11 +200,6 @@ class RowIndex:
                    WHERE is_repeat AND scorer = 0 ORDER BY number LIMIT ?""",
                 (most,),
             ).fetchall()
-
-    def tags(self, most: int) -> list[str]:
-        """Return the tags of rows, the most frequent first."""
-        with self._lock:
-            return [name.removeprefix("tag:") for name, _ in frequent_tags(self._connection, most)]
 
     def is_stale(self, row: ViewRow) -> bool:
         """Return whether the index knows other outcomes of a row than its file, as after a retry."""
@@ -251,8 +249,10 @@ class RowIndex:
             added += self._add_batch([row for row in batch if row.scores is not None])
             self.read += len(batch)
         self._set(mark=str(last + 1 if mark is None else mark))
+        # Sorting all rows once takes less than finding the place of each while a file is read for the first time.
+        self._connection.executescript(INDEXES)
         if added:
-            self._mark_flaky()
+            mark_flaky(self._connection, len(self.source.about.scorers))
         return added
 
     def _add_batch(self, rows: list[ViewRow]) -> int:
@@ -267,8 +267,8 @@ class RowIndex:
             there = connection.execute("SELECT number FROM rows WHERE number BETWEEN ? AND ?", between)
             known = {number for (number,) in there}
             new = [row for row in rows if row.number not in known]
-            for row in new:
-                self._add(row)
+            write_rows(connection, new, self.source.about.judged, is_kept=self.source.is_kept)
+            self._set(size=str(self._count() + len(new)))
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")
@@ -284,46 +284,8 @@ class RowIndex:
                 return
             yield row
 
-    def _add(self, row: ViewRow) -> None:
-        """Write one row."""
-        record = row.trajectory
-        tokens = cost = None
-        if record is not None:
-            tokens = (record.prompt_tokens or 0) + (record.completion_tokens or 0) or None
-            cost = record.cost
-        execute = self._connection.execute
-        values = (row.number, _storable(row.id), _storable(row.cluster), row.is_repeat, row.seconds, tokens, cost)
-        execute("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?)", values)
-        scores = list((row.scores or {}).values())
-        for at, score in enumerate(scores):
-            reason = None if score.status == "scored" else (score.reason or "").partition(":")[0][:80]
-            status = STATUSES.index(score.status)
-            execute(
-                "INSERT INTO scores VALUES (?, ?, ?, ?, ?)", (at, row.number, status, score.value, _storable(reason))
-            )
-        marks = [f"tag:{tag}" for tag in tags_of(row)]
-        marks += [f"disagree:{at}" for at in _disagreeing(scores, self.source.about.judged)]
-        if any(name == TURN and score.parts.get("miss") for name, score in (row.scores or {}).items()):
-            marks.append("miss")
-        for mark in dict.fromkeys(marks):
-            execute("INSERT OR IGNORE INTO marks VALUES (?, ?)", (_storable(mark), row.number))
-        execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (row.number, _storable(searchable_text(row))))
-        if self.source.is_kept:
-            execute("INSERT INTO bodies VALUES (?, ?)", (row.number, to_json(row)))
-
-    def _mark_flaky(self) -> None:
-        """Mark the repeats of a case whose outcomes differ; turns of a conversation are different questions."""
-        for at in range(len(self.source.about.scorers)):
-            self._connection.execute(
-                """INSERT OR IGNORE INTO marks SELECT ?, number FROM rows WHERE cluster IN (
-                     SELECT cluster FROM rows JOIN scores USING (number)
-                     WHERE is_repeat AND scorer = ? AND value IS NOT NULL
-                     GROUP BY cluster HAVING min(value) < max(value))""",
-                (f"flaky:{at}", at),
-            )
-
     def _count(self) -> int:
-        return int(self._connection.execute("SELECT count(*) FROM rows").fetchone()[0])
+        return int(self._meta("size") or 0)  # a million rows are not counted for every page
 
     def _meta(self, name: str) -> str | None:
         found = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
@@ -338,6 +300,7 @@ class RowIndex:
         self._remove()
         self._connection = self._open()
         self._figures = None
+        self._counts.clear()
 
     def _remove(self) -> None:
         for end in ("", "-wal", "-shm", "-journal"):
@@ -348,7 +311,7 @@ class RowIndex:
         """Open the index, a new one where there is none of this release."""
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for is_second in (False, True):
-            connection = connect(self._path)
+            connection = connect(self._path, timeout_s=WAIT_S)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("PRAGMA synchronous = OFF")  # an index that a crash damages is made again
@@ -373,18 +336,3 @@ def forget_old(folder: Path | None = None) -> None:
         with suppress(OSError):
             if time.time() - path.stat().st_mtime > OLD:
                 path.unlink()
-
-
-def _disagreeing(scores: list[Score], judged: int | None) -> list[int]:
-    """Return the scorers that put a response on the other side of one half than the judge; with any, the judge too."""
-    verdict = scores[judged].value if judged is not None and judged < len(scores) else None
-    if verdict is None:
-        return []
-    is_right = verdict >= 0.5
-    found = [at for at, one in enumerate(scores) if one.value is not None and (one.value >= 0.5) != is_right]
-    return [*found, judged] if found and judged is not None else []
-
-
-def _storable(text: str | None) -> str | None:
-    """Return text that SQLite can hold: half a character is replaced."""
-    return None if text is None else text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")

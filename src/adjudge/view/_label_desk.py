@@ -24,10 +24,12 @@ from adjudge.view._index import RowIndex
 from adjudge.view._label_figures import LabelFigures, figures_of_labels
 from adjudge.view._label_sample import KINDS, MOST, DrawnRow, LabelSample, RowVerdict, draw, next_row
 from adjudge.view._labels import Answer, Label, LabelFile
+from adjudge.view._queries import whole_number
 from adjudge.view._sources import ViewRow, open_source
 from adjudge.view._text import material_of
 
 KEPT = 8  # samples that are kept drawn
+USUAL = 100  # rows of a sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ class LabelQuery:
     """What somebody labels: a sample by the verdicts of a scorer; `row` is looked at again, `after` is skipped."""
 
     kind: str = "random"
-    size: int = 100
+    size: int = USUAL
     seed: int = 0
     scorer: int = 0
     row: int | None = None
@@ -45,13 +47,16 @@ class LabelQuery:
     def of(cls, given: Mapping[str, str], scorers: int, usual: int = 0) -> LabelQuery:
         """Read an address or a form; what makes no sense is the usual value."""
         kind = given.get("kind", "")
+        size, seed, scorer, row, after = (
+            whole_number(given.get(name, "")) for name in ("size", "seed", "scorer", "row", "after")
+        )
         return cls(
             kind if kind in KINDS else "random",
-            min(max(_whole(given.get("size"), 100), 1), MOST),
-            _whole(given.get("seed"), 0),
-            min(_whole(given.get("scorer"), usual), max(scorers - 1, 0)),
-            _whole(given.get("row"), -1) if _whole(given.get("row"), -1) >= 0 else None,
-            _whole(given.get("after"), -1) if _whole(given.get("after"), -1) >= 0 else None,
+            min(max(USUAL if size is None else size, 1), MOST),
+            seed or 0,
+            min(usual if scorer is None else scorer, max(scorers - 1, 0)),
+            row,
+            after,
         )
 
     @property
@@ -251,7 +256,3 @@ def _login_name() -> str:
         return getpass.getuser()
     except (OSError, KeyError, ImportError):
         return "annotator"
-
-
-def _whole(text: str | None, usual: int) -> int:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) < 16 else usual

@@ -90,8 +90,8 @@ class LabelPages:
 
     async def _index(self, request: Request) -> tuple[str, RowIndex]:
         key = request.path_params["key"]
-        index, is_read = await self.library.read(key)
-        if not is_read and index.is_new:
+        index = await self.library.read(key)
+        if index.is_new:
             raise UsageError("This file is still being read: try again in a moment.", code="in-use")
         return key, index
 

@@ -80,32 +80,37 @@ class Library:
     def index(self, key: str) -> RowIndex:
         """Return the index of a file; an unknown key raises `UsageError`."""
         with self._lock:
-            if key in self._open:
+            opened = self._open.get(key)
+            if opened is not None and not opened.is_replaced:
                 self._open.move_to_end(key)
-                return self._open[key]
+                return opened
             path = self.files().get(key)
             if path is None:
                 raise UsageError("There is no such file here.", code="no-such-row")
-            index = self._open[key] = RowIndex(open_source(path), self._folder)
+            source = open_source(path)
+            if opened is not None:
+                self._open.pop(key).close()
+                self._looked.pop(key, None)
+            index = self._open[key] = RowIndex(source, self._folder)
             while len(self._open) > MOST_OPEN:
                 old = next(one for one in self._open if one not in self._busy)
                 self._open.pop(old).close()
             return index
 
-    async def read(self, key: str) -> tuple[RowIndex, bool]:
-        """Return an index, and whether all that its file holds is in it: a first look may take longer than a page."""
+    async def read(self, key: str) -> RowIndex:
+        """Return an index with what its file holds; one that is new is still reading, which may outlast a page."""
         index = await asyncio.to_thread(self.index, key)
         task = self._busy.get(key)
         if task is None:
             at, took = self._looked.get(key, (0.0, 0.0))
             if time.monotonic() - at < min(SHARE * took, LONGEST):
-                return index, True
+                return index
             task = self._busy[key] = asyncio.create_task(asyncio.to_thread(self._refresh, key, index))
             task.add_done_callback(lambda _: self._busy.pop(key, None))
         done, _ = await asyncio.wait({task}, timeout=PATIENCE)
         if done:
             task.result()  # raises what the reading raised
-        return index, bool(done)
+        return index
 
     def _refresh(self, key: str, index: RowIndex) -> bool:
         began = time.monotonic()
@@ -135,6 +140,8 @@ class Library:
         """Read what a list says of a file; an index that no page has open is closed again."""
         with self._lock:
             opened = self._open.get(key)
+            if opened is not None and opened.is_replaced:
+                opened = None
             index = opened or RowIndex(open_source(path), self._folder)
             try:
                 source = index.source

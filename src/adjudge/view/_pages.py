@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from adjudge.errors import UsageError
+from adjudge.model import decode_json, to_json
 from adjudge.scenarios import Gate
 from adjudge.view._calibrations import CalibrationView
 from adjudge.view._checks import gate_view, scenario_view, scenarios_of, turns_of
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex
 from adjudge.view._library import ListEntry
-from adjudge.view._queries import Query
-from adjudge.view._rows import view_of
-from adjudge.view._sources import ViewRow
-from adjudge.view._templates import FOLDER, render
-from adjudge.view._text import material_of, one_line
+from adjudge.view._queries import MOST_COLUMNS, Query
+from adjudge.view._rows import OWN_COLUMNS, view_of
+from adjudge.view._sources import About, ViewRow
+from adjudge.view._templates import FOLDER, money, render, seconds
+from adjudge.view._text import material_of, one_line, pretty
 
 STATIC = {name: FOLDER / "static" / name for name in ("view.css", "view.js", "label.js")}
-MOST_TAGS = 5_000  # tags that the filter offers
 MOST_TREND = 30  # runs of one name in a trend
 SORTS = (
     ("number", "of the run"),
@@ -72,6 +74,10 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
     about, figures = index.source.about, index.figures()
     page = index.page(query)
     rows = [index.row(number) for number in page.numbers]
+    columns = table_columns(about, rows, query.columns)
+    # An address names only what is not as usual.
+    if all(one.is_shown == one.is_usual for one in columns):
+        query = replace(query, columns=())
     if any(index.is_stale(row) for row in rows):
         index.rebuild()
     count, is_more = index.count(query)
@@ -82,7 +88,8 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         key=key,
         query=query,
         sorts=SORTS,
-        rows=[row_line(row, about.scorers) for row in rows],
+        columns=columns,
+        rows=[{**row_line(row, about.scorers), "cells": _cells(row, columns)} for row in rows],
         next=page.next,
         count=count,
         is_more=is_more,
@@ -93,7 +100,7 @@ def run_page(index: RowIndex, key: str, query: Query, gate: Gate | None = None) 
         calibration=_calibration(index, figures),
         groups=scenarios_of(index),
         gate=gate_view(index, gate),
-        **_choices(index, figures, query),
+        **_choices(figures, query),
     )
 
 
@@ -101,13 +108,12 @@ def _typed(bound: float | None) -> str:
     return "" if bound is None else str(bound)
 
 
-def _choices(index: RowIndex, figures: RunFigures, query: Query) -> dict[str, Any]:
+def _choices(figures: RunFigures, query: Query) -> dict[str, Any]:
     """Return what the filters offer: pairs of a value and its words; what is set is always among them."""
     scorer = figures.scorers[query.scorer] if figures.scorers else None
     reasons = list(scorer.reasons) if scorer is not None else []
-    tags = index.tags(MOST_TAGS)
     offered = {}
-    for name, values, given in (("reasons", reasons, query.reason), ("tags", tags, query.tag)):
+    for name, values, given in (("reasons", reasons, query.reason), ("tags", figures.offered, query.tag)):
         known = dict.fromkeys([*values, *([given] if given else [])])
         offered[name] = [("", "any"), *((one, one) for one in known)] if known else []
     return {**offered, "scorer_names": [(at, one.name) for at, one in enumerate(figures.scorers)]}
@@ -132,6 +138,52 @@ def waiting_of(index: RowIndex, figures: RunFigures) -> int:
 def version_of(index: RowIndex) -> str:
     """Return a text that is another one when there are other rows to show."""
     return f"{index.size} {'running' if index.source.is_running else 'at rest'}"
+
+
+class TableColumn(NamedTuple):
+    """A column of the table of rows; `kind` is text, score or number; the usual ones are shown where none is chosen."""
+
+    key: str
+    label: str
+    kind: str
+    is_shown: bool
+    is_usual: bool
+
+
+def table_columns(about: About, rows: Sequence[ViewRow], chosen: Sequence[str]) -> list[TableColumn]:
+    """Return what columns a table may have, and which are shown: those that were chosen, or the usual ones."""
+    scores = [f"score:{name}" for name in about.scorers]
+    given = dict.fromkeys(f"column:{name}" for row in rows for name in row.columns if name not in OWN_COLUMNS)
+    asked = [one for one in chosen if one.startswith("column:")]
+    others = list(dict.fromkeys([*asked, *given]))[:MOST_COLUMNS]
+    kinds = {"question": "text", "response": "text", **dict.fromkeys(scores, "score")}
+    kinds |= {**dict.fromkeys(("time", "tokens", "cost"), "number"), **dict.fromkeys(others, "text")}
+    usual = {"question", "response", *scores[:6], "time"}
+    shown = {*chosen} & {*kinds} or usual
+    return [
+        TableColumn(key, key.partition(":")[2] or key, kind, key in shown, key in usual) for key, kind in kinds.items()
+    ]
+
+
+def _cells(row: ViewRow, columns: Sequence[TableColumn]) -> dict[str, Any]:
+    """Return what a row has in the columns that are shown."""
+    line, record = row_line(row, ()), row.trajectory
+    tokens = 0 if record is None else (record.prompt_tokens or 0) + (record.completion_tokens or 0)
+    known = {
+        "question": line["question"],
+        "response": line["response"],
+        "time": seconds(row.seconds),
+        "tokens": f"{tokens:,}" if tokens else "–",
+        "cost": money(None if record is None else record.cost),
+    }
+    scores = row.scores or {}
+    for one in columns:
+        if one.is_shown and one.kind == "score":
+            known[one.key] = scores.get(one.label)
+        elif one.is_shown and one.key not in known:
+            value = row.columns.get(one.label)
+            known[one.key] = "" if value is None else one_line(value if isinstance(value, str) else pretty(value), 240)
+    return known
 
 
 def row_line(row: ViewRow, scorers: Sequence[str], most: int = 240) -> dict[str, Any]:
@@ -165,6 +217,12 @@ def row_page(index: RowIndex, key: str, query: Query, number: int) -> str:
         turns=turns_of(row, index),
         is_spared=row.scores is None and index.source.early is not None,
     )
+
+
+def row_json(index: RowIndex, number: int) -> bytes:
+    """Return all that is known of a row as JSON, in ASCII: no character of it hides or turns another."""
+    row, *replies = [decode_json(to_json(one)) for one in (index.row(number), *index.source.replies(number))]
+    return json.dumps({"row": row, "replies": replies}, indent=1).encode()
 
 
 def number_of(index: RowIndex, id_: str) -> int | None:

@@ -3,14 +3,15 @@
     Query(scorer=0, status="error", words="Paris")      rows with an error whose texts have a word that begins so
 
 Every page is found from the end of the one before it, never by counting rows, so the last page costs what the first
-does. Counts stop at a limit for the same reason.
+does. Counts stop at a limit for the same reason. A filter that leaves fewer rows than that leads: its rows are found
+and sorted. Where every filter leaves more, a page is soon full when the index is gone through in order.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlencode
@@ -19,6 +20,9 @@ from adjudge.view._text import folded
 
 PAGE = 50
 MOST_COUNTED = 10_000
+MOST_COLUMNS = 40  # of the table of rows
+COLUMNS = {"number": "", "value": "s.value", "seconds": "r.seconds"}
+LEADERS = {"words": ("words", "words.rowid"), "tag": ("marks m", "m.number"), "mark": ("marks m", "m.number")}
 STATUSES = {"scored": 0, "unscored": 1, "error": 2}
 
 Sort: TypeAlias = Literal["number", "value", "-value", "seconds", "-seconds"]
@@ -31,7 +35,7 @@ class Query:
     """What somebody asked for: rows of one scorer with a status, verdict, reason, range of values, tag, mark, words.
 
     `after` is the place behind which a page begins, as `RowPage.next` gives it. `wrong` are bounds that are not
-    numbers, by name: then no row is found.
+    numbers, by name: then no row is found. `columns` are those of the table that were chosen.
     """
 
     scorer: int = 0
@@ -46,9 +50,10 @@ class Query:
     sort: Sort = "number"
     after: str = ""
     wrong: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, given: Mapping[str, str], scorers: int) -> Query:
+    def of(cls, given: Mapping[str, str], scorers: int, columns: Sequence[str] = ()) -> Query:
         """Read the query of an address; what makes no sense is left out."""
         sort = given.get("sort", "number")
         bounds = {name: given.get(name, "").strip()[:80] for name in ("low", "high")}
@@ -65,26 +70,40 @@ class Query:
             sort=next((one for one in SORTS if one == sort), "number"),
             after=given.get("after", "")[:80],
             wrong=tuple((name, text) for name, text in bounds.items() if text and _number(text) is None),
+            columns=tuple(dict.fromkeys(one[:200] for one in columns[:MOST_COLUMNS])),
         )
 
     def address(self, **changes: Any) -> str:
         """Return the query as the end of an address, with some of it changed; an empty one is empty."""
         one = replace(self, **{"after": "", **changes})
         given = {name: getattr(one, name) for name in self.__dataclass_fields__ if name != "wrong"} | dict(one.wrong)
-        kept = {name: value for name, value in given.items() if value not in ("", None, 0) and value != "number"}
+        kept = {name: value for name, value in given.items() if value not in ("", None, 0, ()) and value != "number"}
         # 0 as a bound means something, as a scorer it is the first.
         kept |= {name: value for name in ("low", "high") if (value := given[name]) not in ("", None)}
-        return f"?{urlencode(kept, errors='replace')}" if kept else ""
+        return f"?{urlencode(kept, doseq=True, errors='replace')}" if kept else ""
 
     def behind(self, after: str) -> Query:
         """Return the query of the page that begins behind a place."""
         return replace(self, after=after)
 
     @property
+    def filters(self) -> dict[str, Query]:
+        """The queries with only one filter of this one each, by its name; both bounds of the value are one filter."""
+        found = {
+            name: Query(self.scorer, **{name: value})
+            for name in ("status", "verdict", "reason", "tag", "mark")
+            if (value := getattr(self, name))
+        }
+        if self.words.strip():
+            found["words"] = Query(self.scorer, words=self.words)
+        if not (self.low is None and self.high is None):
+            found["value"] = Query(self.scorer, low=self.low, high=self.high)
+        return found
+
+    @property
     def is_filtered(self) -> bool:
         """Whether some rows may be left out."""
-        is_set = self.status or self.verdict or self.reason or self.tag or self.mark or self.words.strip() or self.wrong
-        return bool(is_set) or not (self.low is None and self.high is None)
+        return bool(self.filters or self.wrong)
 
     @property
     def faults(self) -> list[str]:
@@ -102,64 +121,67 @@ class RowPage(NamedTuple):
     next: str | None
 
 
-def find_page(connection: sqlite3.Connection, query: Query, size: int = PAGE) -> RowPage:
-    """Return one page of what a query finds."""
-    where, values = _where(query)
-    order = _order(query)
+def find_page(connection: sqlite3.Connection, query: Query, lead: str | None) -> RowPage:
+    """Return one page of what a query finds; `lead` is the filter that leaves few rows, if there is one."""
+    plan = _plan_of(query, lead)
+    where, values = list(plan.where), list(plan.values)
     if query.after:
         begin, number = _place(query.after)
         if number is None:
             return RowPage([], None)
-        where.append(order.beyond(forwards=True))
-        values += [begin, number] if order.column else [number]
-    conditions = " AND ".join(where)
+        where.append(plan.beyond(forwards=True))
+        values += [begin, number] if plan.column else [number]
     sql = (
-        f"SELECT {order.number}, {order.column or 0} FROM {_tables(query)} WHERE {conditions} {order.by(forwards=True)}"
+        f"SELECT {plan.number}, {plan.column or 0} FROM {plan.tables} WHERE {' AND '.join(where)}"
+        f" {plan.by(forwards=True)} LIMIT ?"
     )
-    found = connection.execute(f"{sql} LIMIT ?", [*values, size + 1]).fetchall()
-    end = found[size - 1] if len(found) > size else None
-    return RowPage([row[0] for row in found[:size]], None if end is None else f"{end[1]!r}_{end[0]}")
+    found = connection.execute(sql, [*values, PAGE + 1]).fetchall()
+    end = found[PAGE - 1] if len(found) > PAGE else None
+    return RowPage([row[0] for row in found[:PAGE]], None if end is None else f"{end[1]!r}_{end[0]}")
 
 
-def count_of(connection: sqlite3.Connection, query: Query, total: int) -> tuple[int, bool]:
+def count_of(connection: sqlite3.Connection, query: Query, lead: str | None) -> tuple[int, bool]:
     """Return how many rows a query finds, up to a limit, and whether there are more."""
-    if not query.is_filtered and query.sort == "number":
-        return total, False
-    where, values = _where(query)
-    inner = f"SELECT 1 FROM {_tables(query)} WHERE {' AND '.join(where)} LIMIT {MOST_COUNTED + 1}"
-    found = connection.execute(f"SELECT count(*) FROM ({inner})", values).fetchone()[0]
+    plan = _plan_of(query, lead)
+    inner = f"SELECT 1 FROM {plan.tables} WHERE {' AND '.join(plan.where)} LIMIT {MOST_COUNTED + 1}"
+    found = connection.execute(f"SELECT count(*) FROM ({inner})", plan.values).fetchone()[0]
     return min(found, MOST_COUNTED), found > MOST_COUNTED
 
 
-def neighbours(connection: sqlite3.Connection, query: Query, number: int) -> tuple[int | None, int | None]:
+def neighbours(
+    connection: sqlite3.Connection, query: Query, number: int, lead: str | None
+) -> tuple[int | None, int | None]:
     """Return the numbers of the rows before and after one, in the order of a query."""
-    where, values = _where(query)
-    order = _order(query)
+    plan = _plan_of(query, lead)
     at: list[Any] = [number]
-    if order.column:
-        sql = f"SELECT {order.column} FROM {_tables(query)} WHERE s.scorer = ? AND {order.number} = ?"
+    if plan.column:
+        sql = f"SELECT {plan.column} FROM scores s JOIN rows r USING (number) WHERE s.scorer = ? AND s.number = ?"
         here = connection.execute(sql, [query.scorer, number]).fetchone()
         if here is None:
             return None, None
         at = [here[0], number]
     found: list[int | None] = []
     for forwards in (False, True):
-        conditions = " AND ".join([*where, order.beyond(forwards=forwards)])
-        sql = f"SELECT {order.number} FROM {_tables(query)} WHERE {conditions} {order.by(forwards=forwards)} LIMIT 1"
-        row = connection.execute(sql, [*values, *at]).fetchone()
+        conditions = " AND ".join([*plan.where, plan.beyond(forwards=forwards)])
+        sql = f"SELECT {plan.number} FROM {plan.tables} WHERE {conditions} {plan.by(forwards=forwards)} LIMIT 1"
+        row = connection.execute(sql, [*plan.values, *at]).fetchone()
         found.append(None if row is None else row[0])
     return found[0], found[1]
 
 
-class Order(NamedTuple):
-    """An order of rows: by a column, if any, then by their number."""
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A query as parts of SQL: the tables, the conditions with their values, and the order by a column and number."""
 
+    tables: str
+    where: list[str]
+    values: list[Any]
     column: str
     number: str
     is_down: bool
 
     def by(self, *, forwards: bool) -> str:
-        """Return it as SQL, or the other way round."""
+        """Return the order as SQL, or the other way round."""
         way = "ASC" if forwards != self.is_down else "DESC"
         return f"ORDER BY {self.column} {way}, {self.number} {way}" if self.column else f"ORDER BY {self.number} {way}"
 
@@ -169,64 +191,60 @@ class Order(NamedTuple):
         return f"({self.column}, {self.number}) {sign} (?, ?)" if self.column else f"{self.number} {sign} ?"
 
 
-def _order(query: Query) -> Order:
-    column = {"number": "", "value": "s.value", "seconds": "r.seconds"}[query.sort.lstrip("-")]
-    # The table that is gone through in order is the one that has the number.
-    if column:
-        return Order(column, "r.number" if column == "r.seconds" else "s.number", query.sort.startswith("-"))
-    return Order("", {"words": "words.rowid", "marks": "m.number"}.get(_leader(query), "s.number"), is_down=False)
+def _plan_of(query: Query, lead: str | None) -> _Plan:
+    """Return how rows are found: by a filter that leads, to be sorted, or in their order until a page is full."""
+    column = COLUMNS[query.sort.lstrip("-")]
+    # Words and marks have their rows in the order of the run, too.
+    if lead is None and not column:
+        lead = next((name for name in LEADERS if name in query.filters), None)
+    by_seconds = lead is None and column == "r.seconds"
+    first, number = ("rows r", "r.number") if by_seconds else LEADERS.get(lead or "", ("scores s", "s.number"))
+    # A CROSS JOIN keeps the order of the tables.
+    tables = first if first == "scores s" else f"{first} CROSS JOIN scores s ON s.number = {number}"
+    if column == "r.seconds" and not by_seconds:
+        tables += " CROSS JOIN rows r ON r.number = s.number"
 
-
-def _leader(query: Query) -> Literal["rows", "words", "marks", "scores"]:
-    """Return the table that is gone through in its own order, so that the search stops where a page is full."""
-    if query.sort.endswith("seconds"):
-        return "rows"
-    if query.sort != "number":
-        return "scores"
-    return "words" if match_of(query.words) else "marks" if query.tag or query.mark else "scores"
-
-
-def _tables(query: Query) -> str:
-    """Return the tables; a CROSS JOIN keeps their order."""
-    return {
-        "rows": "rows r CROSS JOIN scores s ON s.number = r.number",
-        "words": "words CROSS JOIN scores s ON s.number = words.rowid",
-        "marks": "marks m CROSS JOIN scores s ON s.number = m.number",
-        "scores": "scores s",
-    }[_leader(query)]
-
-
-def _where(query: Query) -> tuple[list[str], list[Any]]:
-    """Return the conditions of a query and their values."""
-    where, values = ["s.scorer = ?"], list[Any]([query.scorer])
-    if query.status:
-        where.append("s.status = ?")
-        values.append(STATUSES[query.status])
-    if query.verdict:
-        where.append("s.value >= 0.5" if query.verdict == "right" else "s.value < 0.5")
-    if query.reason:
-        where.append("s.reason = ?")
-        values.append(query.reason)
-    for bound, sign in ((query.low, ">="), (query.high, "<=")):
-        if bound is not None:
-            where.append(f"s.value {sign} ?")
-            values.append(bound)
-    for mark in (f"tag:{query.tag}" if query.tag else "", f"{query.mark}:{query.scorer}" if query.mark else ""):
-        if mark:
-            leads = _leader(query) == "marks" and "m.name = ?" not in where
-            where.append("m.name = ?" if leads else "s.number IN (SELECT number FROM marks WHERE name = ?)")
-            values.append(mark)
+    conditions = list(_conditions(query, lead))
     # Rows without a number have no place in an order by numbers.
-    if query.sort != "number":
-        where.append(f"{_order(query).column} IS NOT NULL")
+    if column:
+        conditions.append((f"{column} IS NOT NULL", None))
     if query.faults:
-        where.append("0")
-    match = match_of(query.words)
-    if match:
-        leads = _leader(query) == "words"
-        where.append("words MATCH ?" if leads else "s.number IN (SELECT rowid FROM words WHERE words MATCH ?)")
-        values.append(match)
-    return where, values
+        conditions.append(("0", None))
+
+    # Rows of a filter that leads are sorted: a plus keeps SQLite from going through the index of that order instead.
+    if lead is not None and column:
+        column = f"+{column}"
+    elif lead in ("verdict", "value"):
+        number = f"+{number}"
+    where = [condition for condition, _ in conditions]
+    values = [value for _, value in conditions if value is not None]
+    return _Plan(tables, where, values, column, number, query.sort.startswith("-"))
+
+
+def _conditions(query: Query, lead: str | None) -> Iterator[tuple[str, Any]]:
+    """Give the condition of every filter, with its value."""
+    yield "s.scorer = ?", query.scorer
+    if query.status:
+        yield "s.status = ?", STATUSES[query.status]
+    if query.reason:
+        yield "s.reason = ?", query.reason
+
+    value = "s.value" if lead in ("verdict", "value") or query.sort.endswith("value") else "+s.value"
+    if query.verdict:
+        yield f"{value} {'>=' if query.verdict == 'right' else '<'} ?", 0.5
+    if query.low is not None:
+        yield f"{value} >= ?", query.low
+    if query.high is not None:
+        yield f"{value} <= ?", query.high
+
+    is_marked = "EXISTS (SELECT 1 FROM marks WHERE name = ? AND number = s.number)"
+    if query.tag:
+        yield "m.name = ?" if lead == "tag" else is_marked, f"tag:{query.tag}"
+    if query.mark:
+        yield "m.name = ?" if lead == "mark" else is_marked, f"{query.mark}:{query.scorer}"
+    if match := match_of(query.words):
+        has_words = "EXISTS (SELECT 1 FROM words WHERE words MATCH ? AND rowid = s.number)"
+        yield "words MATCH ?" if lead == "words" else has_words, match
 
 
 def match_of(words: str) -> str:

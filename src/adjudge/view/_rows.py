@@ -14,13 +14,13 @@ from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES
 from adjudge.model import Message, PendingCalls, Score, ToolCall, Trajectory, decode_json
 from adjudge.runs import RowReply
 from adjudge.view._sources import ViewRow
-from adjudge.view._text import RowMaterial, Shown, cut, material_of, one_line, pretty, shown
+from adjudge.view._text import RowMaterial, Shown, cut, decimal, material_of, one_line, pretty, shown
 
 MOST_STEPS = 400
 MOST_IMAGE = 4 << 20  # characters of an image that is part of the row
 RESULT = "result"  # the note in which older runs of scenarios kept their result
 KINDS = ("png", "jpeg", "gif", "webp")
-_ABOUT = frozenset(
+OWN_COLUMNS = frozenset(  # what has a place of its own on a page
     (*QUESTIONS, *REFERENCES, *RESPONSES, "id", "messages", "trajectory", "image", "scenario", "criteria")
 )
 
@@ -92,7 +92,7 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
     """Return a row as its page shows it."""
     record = row.trajectory
     steps = [] if record is None else list(_steps(record))
-    others = [(shown(name, 80), cut(pretty(value))) for name, value in row.columns.items() if name not in _ABOUT]
+    others = [(shown(name, 80), _column(value)) for name, value in row.columns.items() if name not in OWN_COLUMNS]
     scores = tuple(shown_score(name, score) for name, score in (row.scores or {}).items())
     image = row.columns.get("image") or None
     return RowView(
@@ -109,6 +109,12 @@ def view_of(row: ViewRow, replies: Sequence[RowReply] = ()) -> RowView:
         sources=() if record is None else tuple(cut(one, 2000) for one in record.sources),
         left_out=max(0, len(steps) - MOST_STEPS),
     )
+
+
+def _column(value: Any) -> Shown:
+    """Return a column as text: a list of words, such as tags, on one line."""
+    is_words = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
+    return cut(", ".join(value) if is_words else pretty(value))
 
 
 def scenario_of(row: ViewRow) -> Mapping[str, Any] | None:
@@ -131,14 +137,14 @@ def _decoded(text: str) -> Any:
 
 def shown_score(name: str, score: Score) -> ShownScore:
     """Return one score as a page shows it."""
-    notes = tuple((shown(key, 80), cut(text, 4000)) for key, text in (score.notes or {}).items() if key != RESULT)
+    notes = tuple((shown(key, 80), cut(text)) for key, text in (score.notes or {}).items() if key != RESULT)
     is_result = isinstance(score.detail, Mapping) and "workflow" in score.detail
     return ShownScore(
         name,
         score,
         tone_of(score),
         "–" if score.value is None else number(score.value),
-        None if not score.reason else cut(score.reason, 4000),
+        None if not score.reason else cut(score.reason),
         notes,
         None if score.detail is None or is_result else pretty(score.detail),
     )
@@ -153,7 +159,7 @@ def tone_of(score: Score) -> str:
 
 def number(value: float) -> str:
     """Return a score as text: whole numbers plainly, others with four decimals."""
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.4f}"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else decimal(value)
 
 
 def _steps(record: Trajectory) -> Iterator[ShownStep]:

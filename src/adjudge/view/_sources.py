@@ -51,10 +51,21 @@ class About:
 
 
 @dataclass(frozen=True, slots=True)
+class RowEvent:
+    """One thing that happened in a row: its kind, what it was in a line and in whole, and after how many seconds."""
+
+    kind: str
+    title: str
+    detail: str
+    at: float | None = None
+    is_fault: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ViewRow:
     """One case with what the agent did and its scores; `scores` is None where the run has not come to it.
 
-    `cluster` is what it varies together with, `fault` why there is no trajectory.
+    `cluster` is what it varies together with, `fault` why there is no trajectory, with the `traceback` if one is known.
     """
 
     number: int
@@ -64,6 +75,8 @@ class ViewRow:
     seconds: float | None = None
     fault: str | None = None
     scores: Mapping[str, Score] | None = None
+    traceback: str | None = None
+    events: tuple[RowEvent, ...] = ()
 
     @property
     def cluster(self) -> str | None:
@@ -89,9 +102,9 @@ class Spent:
 class ViewSource(Protocol):
     """A file that can be looked at.
 
-    `stamp` changes whenever the file may have, `identity` when another run took its name; `is_kept` says that the index
-    keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what models were asked for it.
-    `in_order` says that rows which are not done are followed by few that are.
+    `stamp` changes whenever the file may have, `identity` when another run took its name: then `about` is of no use.
+    `is_kept` says that the index keeps the rows. `rows` gives them from a number on, `row` one of them, `replies` what
+    models were asked for it. `in_order` says that rows which are not done are followed by few that are.
     """
 
     path: Path
@@ -132,7 +145,7 @@ class RunSource:
             kind=_kind(plan),
             started=plan.started,
             agent=plan.agent,
-            judge=None if plan.judged is None else plan.names[plan.judged],
+            judge=_judge(plan),
             origin=", ".join(plan.merged) or plan.source,
             scorers=plan.names,
             ranges=plan.ranges,
@@ -201,6 +214,12 @@ class RunSource:
             row.case.fault if done is None else done.fault,
             scores,
         )
+
+
+def _judge(plan: Plan) -> str | None:
+    """Return the name of the judge: of a run that was only judged the one that it is a run of."""
+    judged = 0 if plan.kind == "judge" else plan.judged
+    return None if judged is None or not plan.names else plan.names[judged]
 
 
 def _kind(plan: Plan) -> str:

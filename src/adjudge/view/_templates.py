@@ -14,7 +14,7 @@ from adjudge.errors import MissingExtra
 from adjudge.statistics import Estimate, Mean
 from adjudge.view import _charts
 from adjudge.view._rows import number, tone_of
-from adjudge.view._text import cut, one_line, pretty, shown
+from adjudge.view._text import cut, decimal, one_line, pretty, shown
 
 try:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -128,15 +128,6 @@ def ends(text: object, most: int) -> str:
     whole = str(text)
     tail = most // 3 + 1
     return shown(whole if len(whole) <= most else f"{whole[: most - tail - 1]}…{whole[-tail:]}", most)
-
-
-def decimal(value: float) -> str:
-    """Return a mean as text: four decimals, unless it is too large for that.
-
-    >>> decimal(0.5), decimal(-1e308)
-    ('0.5000', '-1e+308')
-    """
-    return f"{value:.4f}" if abs(value) < 1e9 else f"{value:.3g}"
 
 
 def seconds(value: float | None) -> str:

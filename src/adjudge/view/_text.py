@@ -68,6 +68,15 @@ def one_line(text: object, most: int = 160) -> str:
     return shown(" ".join(str(text)[: 4 * most].split()), most)
 
 
+def decimal(value: float) -> str:
+    """Return a mean as text: four decimals, unless it is too large for that.
+
+    >>> decimal(0.5), decimal(-1e308)
+    ('0.5000', '-1e+308')
+    """
+    return f"{value:.4f}" if abs(value) < 1e9 else f"{value:.3g}"
+
+
 def pretty(value: Any, most: int = MOST) -> str:
     """Return a value as text: JSON laid out where it is JSON, or looks like it."""
     if isinstance(value, str):
@@ -146,7 +155,8 @@ def searchable_text(row: ViewRow) -> str:
     """Return what a row can be found by: its id, its columns, what was said, and the reasons of its scores."""
     parts: list[str] = []
     room = MOST_INDEXED
-    for text in _texts(row):
+    # The same text is often in a column and in what was said.
+    for text in dict.fromkeys(_texts(row)):
         parts.append(text[:room])
         room -= len(text)
         if room <= 0:
@@ -156,6 +166,8 @@ def searchable_text(row: ViewRow) -> str:
 
 def _texts(row: ViewRow) -> Iterator[str]:
     yield row.id
+    yield from (one for one in (row.fault, row.traceback) if one)
+    yield from (event.title for event in row.events)
     found = material_of(row)
     yield from (one for one in (found.question, found.response, *found.references) if one)
     for name, score in (row.scores or {}).items():

@@ -12,8 +12,10 @@ for (const box of document.querySelectorAll("#filters select")) {
 const filters = find("#filters");
 if (filters) {
   filters.addEventListener("submit", () => {
+    const boxes = [...filters.querySelectorAll("input[name=columns]")];
+    const areUsual = boxes.every((box) => box.checked === "usual" in box.dataset);
     for (const field of filters.elements) {
-      const isDefault = field.value === "" || (field.name === "sort" && field.value === "number") || (field.name === "scorer" && field.value === "0");
+      const isDefault = field.value === "" || (field.name === "sort" && field.value === "number") || (field.name === "scorer" && field.value === "0") || (field.name === "columns" && areUsual);
       if (field.name && isDefault) field.disabled = true;
     }
   });
