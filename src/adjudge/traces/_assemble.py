@@ -26,6 +26,7 @@ from adjudge.traces._spans import (
     NO_REPLY,
     NO_TOOL_NAMED,
     NOBODY_NAMED,
+    NOT_HOSTED,
     NOT_SENT,
     NOT_SETTLED,
     NOT_SHOWN,
@@ -83,6 +84,8 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     nameless = next((span.unsent for span in done if span.is_blind and span.kind == "other"), None)
     if nameless is not None:
         unknown["inside"] = nameless
+    if any(span.is_blind and span.kind == "llm" for span in done):
+        unknown["hosted"] = NOT_HOSTED
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
@@ -184,7 +187,7 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> d
     hidden = [span for span in log.model_calls if not span.output and span.error is None]
     if any(span.kind == "agent" for span in spans):
         is_heard = any(span.output for span in log.model_calls)
-        hidden = [] if is_heard else [span for span in spans if span.is_blind]
+        hidden = [] if is_heard else [span for span in spans if span.is_blind and span.kind != "llm"]
     return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
 
 

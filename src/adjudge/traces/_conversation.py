@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_agent, started_agent
+from adjudge.traces._agent_names import BEHIND, hidden_agent, open_questions, started_agent
 from adjudge.traces._message_lists import CHANGED, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
@@ -112,6 +112,10 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         found = dict.fromkeys(("agents", "tools", "arguments", "answer"), NOTHING_DONE)
     elif not speakers and was_anybody:
         found.setdefault("agents", NOBODY_NAMED)
+    # A result comes after its call: where a list begins with one, what was before it is gone.
+    if messages and messages[0].role in RESULT_ROLES and messages[0].tool_call_id and not calls[0].requested:
+        for question in ("agents", "inside"):
+            found.setdefault(question, _CUT)
     if any(not call.name for call in calls):
         found["tools"] = NO_TOOL_NAMED
     for question, reason in _left_out(messages, calls, handed_to).items():
@@ -126,10 +130,10 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     agents = dict.fromkeys((*speakers, *handed_to))
     if started:
         agents = _in_order_of_entry(messages, started) | agents
-    # A list with several agents shows who was called; one agent's own calls may each be of another.
-    if "agents" not in found and len({*speakers, *handed_to}) == 1:
-        maybe = asked_in_words(hiding, {})
-        found |= {} if maybe is None else {"others": OTHERS.format(quote(maybe))}
+    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
+    is_alone = not {*speakers, *handed_to} or ("agents" not in found and len({*speakers, *handed_to}) == 1)
+    if hiding and is_alone:
+        found |= open_questions(hiding, {})
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),

@@ -62,6 +62,7 @@ def decode_protobuf(data: object) -> list[Record]:
     return _group_by_trace(spans)
 
 
+_OPENLLMETRY_AGENTS = "opentelemetry.instrumentation.openai_agents"
 # By this exception a tool of LangGraph waits for a person; when it goes on, it is called again, in a span of its own.
 _INTERRUPT, _PAUSED = "langgraph.errors.GraphInterrupt", "it waits for a person"
 
@@ -87,6 +88,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.usage = read_usage_attributes(span.attributes)
         parameters = span.attributes.get("model_request_parameters")
         facts.answers = read_answers(parameters) if isinstance(parameters, str) else ()
+        # It sends the calls of functions and no others.
+        facts.is_blind = span.scope == _OPENLLMETRY_AGENTS
     facts.unsent = facts.unsent or _unsent(facts, span)
     if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
         has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)

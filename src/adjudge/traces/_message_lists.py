@@ -14,12 +14,13 @@ What differs in nothing but the parts of a message (Gemini, Bedrock and Strands,
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
 
 from adjudge.errors import TrajectoryError
-from adjudge.model import Question
+from adjudge.model import Question, ToolCall
+from adjudge.traces._agent_names import BEHIND
 from adjudge.traces._items import is_refusal
 from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
 
@@ -111,7 +112,31 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             text = item["output"]
             is_refused = is_refusal(text)
         found.append({"role": "system", "content": text} if is_refused else item)
+    asked = _asked_agent(found)
+    if asked is not None:
+        unknown.setdefault("inside", BEHIND.format(quote(asked)))
     return _turn_round(items, found), unknown
+
+
+def _asked_agent(items: Iterable[Any]) -> str | None:
+    """Return the first tool that was called as OpenAI Agents calls an agent (`as_tool`), and answered in words.
+
+    Its only argument is `input` then, a name that hardly any function of a person's has in these lists.
+    """
+    asked: dict[str, str] = {}
+    for item in items:
+        identity = item.get("call_id") if isinstance(item, Mapping) else None
+        if not isinstance(identity, str):
+            continue
+        if item.get("type") == "function_call":
+            arguments = loose(item.get("arguments"))[0]
+            if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
+                asked[identity] = as_text(item.get("name"))
+        elif item.get("type") == "function_call_output" and identity in asked:
+            name = asked[identity]
+            if ToolCall(name, {"input": ""}, result=as_text(item.get("output")), executed=True).is_conversation:
+                return name
+    return None
 
 
 def _check_keys(item: Item, where: str) -> None:
