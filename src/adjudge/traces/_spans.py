@@ -34,6 +34,9 @@ NOT_HOSTED = (
     "OpenLLMetry's instrumentation of OpenAI Agents does not send what OpenAI's own tools did: use OpenInference, or "
     "give the messages of the run"
 )
+LOST_TOOL = "{} was asked for, the run went on, and neither its span nor its result is in the record: send all spans"
+LOST_MODEL = "no model call of the record asked for {}, whose result a later one was given: send all spans of the run"
+LOST_ONE = "a model asked for a tool more often than there are spans of tools, agents and handoffs: send all spans"
 CUT_ARGUMENTS = "those of {} end too early"
 NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"
 _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
@@ -57,7 +60,8 @@ class Span:
     share.
     `usage` are the tokens of a model call and what they cost; `answers` the tools by which the model gives its answer.
     `ran` says of a tool whether it was executed: False where its call was refused, None where the span does not say.
-    `has_tools` says that every tool that runs has a span.
+    `has_tools` says that every tool that runs has a span; `is_asking` that a model's reply, which was not sent, asked
+    for tools.
     """
 
     id: str
@@ -88,6 +92,7 @@ class Span:
     ran: bool | None = True
     has_tools: bool = False
     answers: tuple[str, ...] = ()
+    is_asking: bool = False
 
 
 @dataclass(frozen=True, slots=True)
