@@ -12,7 +12,7 @@ import pytest
 
 from adjudge.errors import TrajectoryError
 from adjudge.rewards import max_tool_calls, tools_f1, tools_requested
-from adjudge.traces import load
+from adjudge.traces import load, load_messages
 from adjudge.workflow import check_workflow
 from support import GOLDEN
 
@@ -328,6 +328,20 @@ def test_a_list_that_was_cut() -> None:
         assert check_workflow(wanted, cut).passed is (True if tool in cut.tools_used else None)
     assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
     assert check_workflow({"agents_should_include": ["nobody"]}, cut).passed is None
+
+
+@pytest.mark.parametrize("name", ["pydantic-ai.two_tools", "smolagents.two_tools"])
+def test_a_list_of_a_framework_that_begins_with_the_question(name: str) -> None:
+    """What pydantic-ai and smolagents return begins with the question: a list without it was cut."""
+    messages = ROWS[name]["messages"]
+    tools = [tool["name"] for tool in ROWS[name]["tools"]]
+    for last in (messages[-3:], messages[-2:], messages[1:]):
+        cut = load_messages(last)
+        assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
+        for tool in tools:
+            wanted = {"tools_should_include": [tool], "unlisted": "ignore"}
+            assert check_workflow(wanted, cut).passed is (True if tool in cut.tools_used else None)
+    assert check_workflow({"tools_should_exclude": ["delete"]}, load(messages)).passed is True
 
 
 def test_an_answer_alone() -> None:

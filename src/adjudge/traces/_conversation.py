@@ -13,7 +13,7 @@ from dataclasses import replace
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
 from adjudge.traces._agent_names import BEHIND, hidden_agent, open_questions, started_agent
-from adjudge.traces._message_lists import CHANGED, EDITED
+from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
@@ -34,7 +34,6 @@ _CHOSEN = (
     "what {} did may not all be here, as each node of a graph chooses what it returns: return tools_used beside the"
     " messages, or record a trace"
 )
-_CUT = "the question is not among the messages, and maybe others are not: return all messages, and the question"
 _IN_NAME_OF = "the user's message named {} may be an agent's last words: return its own messages, or record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
 
@@ -60,7 +59,7 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
             busy[speaker] = busy.get(speaker, False) or bool(message.tool_calls)
         before = message.role
     if not asked:
-        unknown |= dict.fromkeys(("agents", "inside"), _CUT)
+        unknown |= dict.fromkeys(("agents", "inside"), CUT)
     if unknown and before == "user":
         unknown["answer"] = unknown["agents"]
     unnamed = [speaker for speaker in busy if speaker[0] == " "]
@@ -115,7 +114,7 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     # A result comes after its call: where a list begins with one, what was before it is gone.
     if messages and messages[0].role in RESULT_ROLES and messages[0].tool_call_id and not calls[0].requested:
         for question in ("agents", "inside"):
-            found.setdefault(question, _CUT)
+            found.setdefault(question, CUT)
     if any(not call.name for call in calls):
         found["tools"] = NO_TOOL_NAMED
     for question, reason in _left_out(messages, calls, handed_to).items():
