@@ -113,6 +113,17 @@ def test_the_command(tmp_path: Path) -> None:
     assert b"expected_answer_criteria, and there is no --judge" in done.stderr
 
 
+def test_references_that_nobody_looks_at(tmp_path: Path) -> None:
+    """References without a scorer decide nothing, which is a warning: a wrong answer would pass by not looking."""
+    (tmp_path / "agent.py").write_text("def answer(question):\n    return 'Lyon'\n")
+    scenario = 'id = "capital"\nquestion = "Capital of France?"\nreferences = ["Paris"]\n'
+    for more, is_warned in (("", True), ('scorers = ["qa_f1_reward"]\n', False)):
+        (tmp_path / "s.toml").write_text(scenario + more)
+        done = adjudge("check", "s.toml", "--agent", "agent:answer", cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (b"a scenario has references, and no scorers that look at them" in done.stderr) is is_warned
+
+
 def test_an_answer_that_the_record_cannot_show() -> None:
     """What was not recorded is not a wrong answer: scorers that read it are unscored, others are as ever."""
     scorers = [

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from adjudge.model import Trajectory
+from adjudge.rewards import tools_f1
 from adjudge.traces import load
 from adjudge.workflow import check_workflow
 from support import GOLDEN
@@ -51,7 +52,22 @@ def test_what_happened(name: str) -> None:
     assert check_workflow(expected, found).passed is True
     assert check_workflow({**expected, "agents_should_include": ["somebody"]}, found).passed is False
     wrong = check_workflow({"tools_should_include": ["something"], "unlisted": "ignore"}, found)
-    assert wrong.passed is (None if found.unknown else False)
+    assert wrong.passed is (None if "inside" in found.unknown else False)
+
+
+@pytest.mark.parametrize("name", [name for name in TRUTH if name.startswith("openai-agents-openllmetry")])
+def test_tools_of_the_service_that_are_not_sent(name: str) -> None:
+    """Tools that OpenAI runs itself have no spans here: expected or forbidden, they are open; others are decided."""
+    found = load(recorded(name))
+    for tool in ("web_search", "file_search", "code_interpreter", "image_generation"):
+        for rule in ({"tools_should_exclude": [tool]}, {"tools_should_include": [tool], "unlisted": "ignore"}):
+            result = check_workflow(rule, found)
+            assert result.passed is None
+            assert "use OpenInference, or give the messages" in result.reasons[0]
+        assert tools_f1(found, tools=[tool]).get("unscored")
+    assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is True
+    assert check_workflow({"tools_should_include": [found.tools_used[0]], "unlisted": "ignore"}, found).passed is True
+    assert tools_f1(found, tools=["delete"])["reward"] == 0
 
 
 def test_a_tool_without_a_name() -> None:

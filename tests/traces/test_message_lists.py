@@ -12,7 +12,7 @@ import pytest
 
 from adjudge.errors import TrajectoryError
 from adjudge.rewards import max_tool_calls, tools_f1, tools_requested
-from adjudge.traces import load
+from adjudge.traces import load, load_messages
 from adjudge.workflow import check_workflow
 from support import GOLDEN
 
@@ -92,7 +92,8 @@ def test_who_a_tool_is() -> None:
     """A tool is an agent where names say so, or its call, or perhaps where a scenario has an agent of its name."""
     messages = ROWS["openai-agents.agent_as_tool_renamed"]["messages"]
     wanted = {"tools_should_include": ["get_weather"], "unlisted": "ignore"}
-    assert check_workflow(wanted, load(messages)).passed is False
+    assert check_workflow(wanted, load(messages)).passed is None
+    assert check_workflow(wanted, load(messages, agents={"forecast": None})).passed is False
     named = load(messages, agents={"forecast": "weather"})
     assert (named.agents_called, check_workflow(wanted, named).passed) == (("weather",), None)
     call = {"id": "c", "function": {"name": "lookup", "arguments": '{"city": "Oslo"}'}}
@@ -210,6 +211,112 @@ def test_what_an_expected_agent_may_have_called() -> None:
     assert check_workflow({"agents_should_exclude": ["desk"]}, load(messages)).passed is True
 
 
+SPOKEN = {"query": "Is it cold in Oslo?", "question": "Oslo?", "request": "Weather in Oslo", "task": "Find it"}
+
+
+def _unnamed(tool: str, argument: str, asked: str, answered: str) -> list[dict[str, Any]]:
+    """Return messages without any name of an agent, in which one tool was asked and answered."""
+    call = {"id": "c", "function": {"name": tool, "arguments": json.dumps({argument: asked})}}
+    return [
+        {"role": "user", "content": "Oslo?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": answered},
+        {"role": "assistant", "content": "It is cold."},
+    ]
+
+
+@pytest.mark.parametrize("argument", SPOKEN)
+@pytest.mark.parametrize("name", [None, "triage"])
+def test_a_tool_that_talks(name: str | None, argument: str) -> None:
+    """A tool that was asked and answered in words may be an agent: what is missing may have run inside it.
+
+    What is forbidden is decided, as for any list of ordinary tools; names of tools end the doubt.
+    """
+    messages = _unnamed("consult_travel_desk", argument, SPOKEN[argument], "It is 3 degrees in Oslo.")
+    messages = [{**one, "name": name} if name and one["role"] == "assistant" else one for one in messages]
+    found = load(messages)
+    rules: list[dict[str, Any]] = [
+        {"tools_should_include": ["get_weather"]},
+        {"tools_should_include": ["get_weather", "consult_travel_desk"]},
+        {"tools_count": {"get_weather": 1}},
+        {"tools_arguments": {"get_weather": {"exact": {}}}},
+    ]
+    for wanted in rules:
+        result = check_workflow(wanted, found)
+        assert result.passed is None
+        assert "--ignore-agent 'consult_travel_desk'" in result.reasons[0]
+        assert check_workflow(wanted, load(messages, agents={"consult_travel_desk": "desk"})).passed is None
+        assert check_workflow(wanted, load(messages, agents={"consult_travel_desk": None})).passed is False
+    # Nothing is missing: then a tool that nobody expects is one, whatever it says.
+    assert check_workflow({"tools_should_include": []}, found).passed is False
+    assert check_workflow({"tools_should_exclude": ["consult_travel_desk"]}, found).passed is False
+    assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is True
+    assert check_workflow({"tools_arguments": {"delete": {"exact": {}, "calls": "every"}}}, found).passed is True
+    assert tools_f1(found, tools=["get_weather"]).get("unscored")
+    assert tools_requested(found, tools=["get_weather"]).get("unscored")
+    assert tools_f1(found, tools=["consult_travel_desk"])["reward"] == 1
+
+
+PLAIN = [
+    ("search", "query", "oslo weather", "It is 3 degrees in Oslo."),
+    ("search", "query", "Is it cold in Oslo?", '[{"title": "Oslo today", "text": "It is cold."}]'),
+    ("calculator", "input", "2 + 2", "4"),
+    ("run_code", "input", "print(1)", "{'out': 'it is one'}"),
+    ("get_weather", "city", "Oslo", "It is 3 degrees in Oslo."),
+    ("create_task", "task", "Buy milk", "OK"),
+]
+
+
+@pytest.mark.parametrize(("tool", "argument", "asked", "answered"), PLAIN)
+def test_a_tool_that_does_not_talk(tool: str, argument: str, asked: str, answered: str) -> None:
+    """A list without names decides which tools ran, where none of them was asked and answered as an agent is."""
+    found = load(_unnamed(tool, argument, asked, answered))
+    assert check_workflow({"tools_should_include": ["fetch"]}, found).passed is False
+    assert check_workflow({"tools_should_include": ["fetch", tool]}, found).passed is False
+    assert check_workflow({"tools_should_include": [tool], "tools_should_exclude": ["delete"]}, found).passed is True
+
+
+def test_a_tool_that_may_be_the_missing_agent() -> None:
+    """A tool that nobody expects may be the agent that is expected; another one is a tool that nobody expects."""
+    messages = _unnamed("consult_travel_desk", "query", "oslo", "cold")
+    team = {"agents_should_include": ["desk"], "tools_should_include": []}
+    for names, passed in (
+        ({}, None),
+        ({"consult_travel_desk": "desk"}, True),
+        ({"*": "desk"}, False),
+        ({"consult_travel_desk": None, "*": "desk"}, False),
+    ):
+        assert check_workflow(team, load(messages, agents=names)).passed is passed
+    named = _unnamed("weather", "city", "Oslo", "cold")
+    team = {"agents_should_include": ["triage", "weather"], "tools_should_include": ["get_weather"]}
+    result = check_workflow(team, load(named, agents={"*": "triage"}))
+    assert (result.passed, {finding.code for finding in result.findings}) == (None, {"incomplete-trace"})
+    other = _unnamed("delete_files", "city", "Oslo", "cold")
+    assert check_workflow(team, load(other, agents={"*": "triage"})).passed is False
+
+
+def test_the_agents_of_openai_agents_as_tools() -> None:
+    """A tool whose only argument is `input` is how OpenAI Agents calls an agent: what ran inside is open."""
+    messages = ROWS["openai-agents.agent_as_tool_renamed"]["messages"]
+    barred = {"tools_should_exclude": ["get_weather"]}
+    assert check_workflow(barred, load(messages)).passed is None
+    for names, passed in (({"*": "triage"}, None), ({"forecast": None}, True), ({"forecast": "weather"}, None)):
+        assert check_workflow(barred, load(messages, agents=names)).passed is passed
+    # An ordinary function with a name of its own for what it is given.
+    city = json.loads(json.dumps(messages).replace('\\"input\\"', '\\"city\\"'))
+    assert check_workflow(barred, load(city)).passed is True
+
+
+def test_a_list_that_begins_with_a_result() -> None:
+    """A result comes after its call: a list that begins with one was cut, and what is not there is open."""
+    messages = _unnamed("search", "q", "oslo", "cold")
+    for whole, part in ((messages, messages[2:]), (ROWS["openai-agents.two_tools"]["messages"],) * 2):
+        cut = load(part if part is not whole else [one for one in whole if one.get("type") != "function_call"][1:])
+        assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
+        assert check_workflow({"tools_should_include": ["fetch"], "unlisted": "ignore"}, cut).passed is None
+        assert check_workflow({"tools_should_exclude": ["delete"]}, load(whole)).passed is True
+
+
 def test_a_list_that_was_cut() -> None:
     """Without the question, what a list of LangChain's messages does not show may have been cut off."""
     messages = next(row["messages"] for name, row in ROWS.items() if name == "langchain-create-agent.two_tools")
@@ -221,6 +328,20 @@ def test_a_list_that_was_cut() -> None:
         assert check_workflow(wanted, cut).passed is (True if tool in cut.tools_used else None)
     assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
     assert check_workflow({"agents_should_include": ["nobody"]}, cut).passed is None
+
+
+@pytest.mark.parametrize("name", ["pydantic-ai.two_tools", "smolagents.two_tools"])
+def test_a_list_of_a_framework_that_begins_with_the_question(name: str) -> None:
+    """What pydantic-ai and smolagents return begins with the question: a list without it was cut."""
+    messages = ROWS[name]["messages"]
+    tools = [tool["name"] for tool in ROWS[name]["tools"]]
+    for last in (messages[-3:], messages[-2:], messages[1:]):
+        cut = load_messages(last)
+        assert check_workflow({"tools_should_exclude": ["delete"]}, cut).passed is None
+        for tool in tools:
+            wanted = {"tools_should_include": [tool], "unlisted": "ignore"}
+            assert check_workflow(wanted, cut).passed is (True if tool in cut.tools_used else None)
+    assert check_workflow({"tools_should_exclude": ["delete"]}, load(messages)).passed is True
 
 
 def test_an_answer_alone() -> None:

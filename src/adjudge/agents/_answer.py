@@ -85,6 +85,7 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     if tools is not None:
         unknown.pop("tools", None)
         unknown.pop("inside", None)
+        unknown.pop("behind", None)
         # Messages may be only what the user saw.
         unseen = Counter(tools) - Counter(record.tools_used)
         calls = (*(calls or ()), *(ToolCall(name, requested=False, executed=True) for name in unseen.elements()))

@@ -6,6 +6,7 @@ A message in the usual chat shape:
         {"id": "c1", "type": "function", "function": {"name": "search", "arguments": "{\"q\": \"Paris\"}"}}]}
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -15,7 +16,17 @@ from adjudge.errors import TrajectoryError
 Part: TypeAlias = Mapping[str, Any]
 """One part of a message's content: `{"type": "text", "text": "..."}`, an image, ..."""
 
+SERVICE_TOOLS = ("web_search", "file_search", "code_interpreter", "image_generation")
+"""Tools that the service of a model runs itself, by the names that their calls have in a `Trajectory`."""
+
 _KNOWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
+# What frameworks and their guides call the argument by which an agent is asked as a tool.
+_IN_WORDS = frozenset(
+    {"input", "instruction", "instructions", "message", "prompt", "query", "question", "request", "task"}
+)
+# Two words in a row, or a sentence of a script without spaces; data begin with a bracket.
+_WORDS = re.compile(r"[^{\[<]*?(?:[^\W\d_]{2,}[ ,;:'\u2019]+[^\W\d_]{2,}|[\u3002\uff01\uff1f])")
+_LOOKED_AT = 300  # characters of a result
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,36 @@ class ToolCall:
     result: str | None = None
     requested: bool = True
     executed: bool = False
+
+    @property
+    def is_asked_in_words(self) -> bool:
+        """Whether it ran and was asked something in words, as an agent is: then it may be one, whatever its name.
+
+        >>> ToolCall("desk", {"query": "Oslo?"}, executed=True).is_asked_in_words
+        True
+        >>> ToolCall("get_weather", {"city": "Oslo"}, executed=True).is_asked_in_words
+        False
+        """
+        was_called = self.requested and self.executed
+        return was_called and isinstance(self.arguments, Mapping) and not _IN_WORDS.isdisjoint(self.arguments)
+
+    @property
+    def is_conversation(self) -> bool:
+        """Whether it was asked something in words and nothing else, and answered in words: a sign of an agent.
+
+        The `query` of a search is key words; a sentence is for somebody who reads it.
+
+        >>> ToolCall("desk", {"query": "Is it cold?"}, result="It is cold.", executed=True).is_conversation
+        True
+        >>> ToolCall("search", {"query": "oslo weather"}, result="It is cold.", executed=True).is_conversation
+        False
+        """
+        if not self.is_asked_in_words or not isinstance(self.arguments, Mapping) or len(self.arguments) > 1:
+            return False
+        ((name, asked),) = self.arguments.items()
+        if not isinstance(asked, str) or (name == "query" and not asked.rstrip().endswith((".", "?", "!"))):
+            return False
+        return _WORDS.match((self.result or "").lstrip()[:_LOOKED_AT]) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,17 @@ from typing import Any
 
 from adjudge.errors import ArgumentError, MissingExtra
 from adjudge.model import Provenance, Score
-from adjudge.rewards._checks import RANGE, UNKNOWN_TOOLS, number_in, quoted, record_of, shows_tools, texts_in, verdict
+from adjudge.rewards._checks import (
+    RANGE,
+    UNKNOWN_TOOLS,
+    may_be_hidden,
+    number_in,
+    quoted,
+    record_of,
+    shows_tools,
+    texts_in,
+    verdict,
+)
 from adjudge.rewards._tag import Row, by_row, reward
 from adjudge.text.refusals import declines, reads_as_english
 from adjudge.text.values import text_of
@@ -254,6 +264,7 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     # Where replies were not recorded, neither was what they asked for.
     # Of a tool that is only known to have run, nobody knows who asked for it.
     is_seen = shows_tools(record) and all(call.requested for call in record.tool_calls or ())
+    is_seen = is_seen and not may_be_hidden(record, missing)
     if missing and (not is_seen or not record.unknown.keys().isdisjoint(("answer", "requests"))):
         return UNKNOWN_TOOLS
     return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
@@ -267,9 +278,9 @@ def tools_f1(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     0.5
     """
     wanted, record = Counter(texts_in(tools, "tools")), record_of(trajectory)
-    if not shows_tools(record):
-        return {**UNKNOWN_TOOLS, "precision": None, "recall": None}
     used = Counter(record.tools_used)
+    if not shows_tools(record) or may_be_hidden(record, wanted - used):
+        return {**UNKNOWN_TOOLS, "precision": None, "recall": None}
     if not used and not wanted:
         return {"reward": 1.0, "precision": 1.0, "recall": 1.0}
     common = (used & wanted).total()

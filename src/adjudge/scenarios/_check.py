@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 MOST_NAMED = 3  # names of files without a scenario in a warning
 
+_NO_JUDGE = "expected_answer_criteria, and there is no --judge that looks at them"
+_NO_SCORERS = "references, and no scorers that look at them"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
@@ -152,7 +155,9 @@ def check(
     warnings += _name_idle(options, looked_for) if looked_for else ()
     warnings += [_name_left(len(loaded), len(everything), unchecked)] if len(loaded) < len(everything) else []
     unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
-    warnings += [_name_unjudged(unjudged)] if unjudged else []
+    warnings += [_name_unread(unjudged, _NO_JUDGE)] if unjudged else []
+    unread = sum(bool(one.references) and not one.scorers for one in loaded)
+    warnings += [_name_unread(unread, _NO_SCORERS)] if unread else []
     run = replace(run, warnings=(*run.warnings, *warnings))
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
     return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
@@ -206,10 +211,9 @@ def _name_idle(options: CheckOptions, looked_for: Collection[str]) -> Iterator[s
         yield f"no record has the name {', '.join(map(ascii, idle))}, which --map-agent or a table names"
 
 
-def _name_unjudged(number: int) -> str:
-    """Return a warning that nobody looks at the criteria of so many scenarios."""
-    which = "a scenario has" if number == 1 else f"{number} scenarios have"
-    return f"{which} expected_answer_criteria, and there is no --judge that looks at them"
+def _name_unread(number: int, what: str) -> str:
+    """Return a warning that nobody looks at what so many scenarios have."""
+    return f"a scenario has {what}" if number == 1 else f"{number} scenarios have {what}"
 
 
 def _judge_of(options: CheckOptions) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from adjudge.errors import UsageError
 from adjudge.model import Message, Question, ToolCall, Trajectory
 from adjudge.traces._spans import NOBODY_NAMED
-from adjudge.traces._values import loose, quote
+from adjudge.traces._values import quote
 
 AgentNames: TypeAlias = Mapping[str, str | None]
 """Agents by the names that a record has for them; None for what is not an agent, `*` for whoever has no name."""
@@ -23,10 +23,6 @@ AgentNames: TypeAlias = Mapping[str, str | None]
 ANYBODY = "*"
 BEHIND = "what {0} did is not in the messages: record a trace, or, if it is not an agent, say --ignore-agent {0}"
 OTHERS = "tool {0} may be an agent: say which with --map-agent {0}=NAME, else --ignore-agent {0}"
-# What frameworks and their guides call the argument by which an agent is asked as a tool.
-_IN_WORDS = frozenset(
-    {"input", "instruction", "instructions", "message", "prompt", "query", "question", "request", "task"}
-)
 _STARTED = "subagent_type"
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
@@ -105,20 +101,23 @@ def started_agent(call: ToolCall) -> str | None:
     return agent if isinstance(agent, str) and agent else None
 
 
-def asked_in_words(calls: Iterable[ToolCall], names: AgentNames) -> str | None:
-    """Return the first tool that may be an agent, whatever it is called: it was asked something in words.
+def open_questions(calls: Iterable[ToolCall], names: AgentNames) -> dict[Question, str]:
+    """Return what tools that may be agents leave open, whatever they are called, each with the first such tool.
+
+    One that was asked something in words may be an agent that is expected (`others`); of one that also answered in
+    words, an expected tool may be behind it (`behind`).
 
     >>> weather = ToolCall("get_weather", {"city": "Oslo"}, executed=True)
-    >>> asked_in_words([weather, ToolCall("desk", {"query": "Is it cold in Oslo?"}, executed=True)], {})
-    'desk'
+    >>> list(open_questions([weather, ToolCall("desk", {"query": "oslo"}, result="cold", executed=True)], {}))
+    ['others']
     """
+    unknown: dict[Question, str] = {}
     for call in calls:
-        if call.requested and call.executed and call.name not in names:
-            arguments = loose(call.arguments)[0]
-            is_asked = isinstance(arguments, Mapping) and not _IN_WORDS.isdisjoint(arguments)
-            if is_asked and started_agent(call) is None:
-                return call.name
-    return None
+        if call.is_asked_in_words and call.name not in names and started_agent(call) is None:
+            unknown.setdefault("others", OTHERS.format(quote(call.name)))
+            if call.is_conversation:
+                unknown.setdefault("behind", OTHERS.format(quote(call.name)))
+    return unknown
 
 
 def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False) -> Trajectory:
@@ -153,11 +152,9 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     # With one name for whoever has none, nothing else is known of an agent that is alone.
     is_alone = anybody is not None and not is_trace and "agents" in record.unknown and len(entered) == 1
     if "others" in unknown or is_alone:
-        # Whoever names tools knows which of them are agents; who only ignores some says nothing of the rest.
-        knows_tools = any(agent is not None for name, agent in names.items() if name != ANYBODY)
-        tool = None if knows_tools else asked_in_words(calls or (), names)
-        unknown.pop("others", None)
-        unknown |= {} if tool is None else {"others": OTHERS.format(quote(tool))}
+        unknown = {question: why for question, why in unknown.items() if question not in ("others", "behind")}
+        if not _name_tools(names):
+            unknown |= open_questions(calls or (), names)
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)
@@ -175,6 +172,14 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     )
 
 
+def _name_tools(names: AgentNames) -> bool:
+    """Whether names end the doubt who else is an agent: whoever names some knows all.
+
+    Who only ignores some says nothing of the rest, and who names whoever speaks says nothing of tools.
+    """
+    return any(agent is not None for name, agent in names.items() if name != ANYBODY)
+
+
 def _open_inside(
     record: Trajectory, calls: Iterable[ToolCall], names: AgentNames, unknown: dict[Question, str]
 ) -> None:
@@ -183,7 +188,9 @@ def _open_inside(
     made = [call for call in calls if call.requested and call.executed]
     made = [call for call in made if names.get(call.name) not in record.agents_called]
     is_named = any(names.get(call.name) for call in made)
-    if is_named or unknown.get("inside") in {BEHIND.format(quote(call.name)) for call in made}:
+    why = unknown.get("inside")
+    doubted = next((call.name for call in made if why == BEHIND.format(quote(call.name))), None)
+    if is_named or (doubted is not None and (doubted in names or _name_tools(names))):
         unknown.pop("inside", None)
         hidden = hidden_agent(made, names)
         if hidden is not None:

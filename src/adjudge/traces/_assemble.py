@@ -10,22 +10,27 @@
 6. What happens inside a guardrail or an evaluator is not the agent's doing.
 7. The record is complete unless something is known to be missing: a parent, an end, an attribute, a page.
 8. What the spans should hold and do not, because contents were not sent, is unknown: the answer, arguments, tools.
+9. Where a call needs a span that is not there, a tool's or a model's, what ran is open.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from adjudge.model import Message, Question, ToolCall, Trajectory
+from adjudge.model import Question, Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._langgraph import name_speakers
-from adjudge.traces._messages import RESULT_ROLES, message_key, plain_result
+from adjudge.traces._messages import plain_result
+from adjudge.traces._run_log import RunLog
 from adjudge.traces._spans import (
     CUT_ARGUMENTS,
+    LOST_MODEL,
+    LOST_ONE,
+    LOST_TOOL,
     NO_REPLY,
     NO_TOOL_NAMED,
     NOBODY_NAMED,
+    NOT_HOSTED,
     NOT_SENT,
     NOT_SETTLED,
     NOT_SHOWN,
@@ -37,7 +42,7 @@ from adjudge.traces._spans import (
     grow_tree,
 )
 from adjudge.traces._usage import Usage, total_usage
-from adjudge.traces._values import key_of, loose, quote, style
+from adjudge.traces._values import called_agent, loose, quote, style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
@@ -48,7 +53,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     """
     names = read_agent_names(agents) if agents else {}
     tree = _tree(record, parent, names)
-    log = _Log(tree)
+    log = RunLog(tree)
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     agents_called = tuple(dict.fromkeys(log.entered))
     # The order matters: spans say more about an execution than results do, and handoffs are known last.
@@ -83,6 +88,9 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     nameless = next((span.unsent for span in done if span.is_blind and span.kind == "other"), None)
     if nameless is not None:
         unknown["inside"] = nameless
+    if any(span.is_blind and span.kind == "llm" for span in done):
+        unknown["hosted"] = NOT_HOSTED
+    unknown |= _lost(log, drafts)
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
@@ -131,7 +139,7 @@ def _by_name(span: Span, names: AgentNames) -> Span:
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _answer(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> str | None:
+def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> str | None:
     """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply."""
     # A reply from before a model call that recorded none is not the last one.
     is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
@@ -159,7 +167,7 @@ def _top(tree: SpanTree, spans: Sequence[Span]) -> Span | None:
     return None
 
 
-def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
+def _why_no_reply(spans: Sequence[Span], log: RunLog) -> str | None:
     """Say why the answer of a run is not in its spans; None where the agent gave none."""
     if not log.model_calls:
         silent = (span for span in spans if span.kind == "agent" and span.text is None and span.error is None)
@@ -173,7 +181,7 @@ def _why_no_reply(spans: Sequence[Span], log: "_Log") -> str | None:
     return NO_REPLY if log.executions and last.output[-1].tool_calls else None
 
 
-def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> dict[Question, str]:
+def _unsent(spans: Sequence[Span], log: RunLog, calls: Iterable[CallDraft]) -> dict[Question, str]:
     """Return what is unknown of the tools because contents were not sent, and what to do about it."""
     unsent = [span for call in calls if not call.is_internal and (span := call.unsent) is not None]
     if unsent:
@@ -184,8 +192,37 @@ def _unsent(spans: Sequence[Span], log: "_Log", calls: Iterable[CallDraft]) -> d
     hidden = [span for span in log.model_calls if not span.output and span.error is None]
     if any(span.kind == "agent" for span in spans):
         is_heard = any(span.output for span in log.model_calls)
-        hidden = [] if is_heard else [span for span in spans if span.is_blind]
+        hidden = [] if is_heard else [span for span in spans if span.is_blind and span.kind != "llm"]
     return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
+
+
+def _lost(log: RunLog, calls: Sequence[CallDraft]) -> dict[Question, str]:
+    """Return what is unknown because a span is not there that no other names as its parent: a tool's, or a model's."""
+    named = {call.name for call in calls}
+    for name in log.find_unasked():
+        if name not in named and not name.startswith("transfer_back_to_"):  # which LangGraph's supervisor writes itself
+            return {"inside": LOST_MODEL.format(quote(name))}
+    if len(log.model_calls) < 2:  # one span that is a whole conversation shows all that its messages show
+        return {}
+    # By a reply's position, the most messages that a model was given after it.
+    later: dict[int, int] = {}
+    most = 0
+    for position, size in sorted(log.sizes.items(), reverse=True):
+        later[position] = most
+        most = max(most, size)
+    agents = {style(name) for name in log.entered}
+    for call in calls:
+        is_agent = style(call.name) in agents or called_agent(call.name, call.arguments) in agents
+        is_known = call.spans or call.answer is not None or call.is_internal or is_agent
+        # What a model is given next shows whether there was a result, unless it is given in words.
+        went_on = later.get(call.position, 0) > log.sizes.get(call.position, 0)
+        if not is_known and went_on and (call.id or call.name) not in log.shown:
+            return {"inside": LOST_TOOL.format(quote(call.name))}
+    silent = sum(span.is_asking for span in log.model_calls)
+    # A handoff may have a span of its own, one of a tool, or none but that of the next agent.
+    handed = len(log.handoffs) + sum(call.is_internal for call in calls)
+    done = sum(call.request is None and not call.is_internal for call in calls) + (handed or max(len(agents) - 1, 0))
+    return {"inside": LOST_ONE} if done < silent else {}
 
 
 def _unclear(spans: Sequence[Span], calls: Iterable[CallDraft], *, is_limited: bool) -> dict[Question, str]:
@@ -211,7 +248,7 @@ def _unclear(spans: Sequence[Span], calls: Iterable[CallDraft], *, is_limited: b
     return unknown
 
 
-def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
+def _usage(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> Usage:
     """Return what the model calls of a run used, each once."""
     every = []
     for span in spans:
@@ -227,142 +264,6 @@ def _usage(tree: SpanTree, spans: Sequence[Span], log: "_Log") -> Usage:
 
 
 _FURTHEST = 5  # spans around the agent's own that may be those of servers
-
-
-class _Log:
-    """What was said and done, in order: every message once, with its position among the other events."""
-
-    def __init__(self, tree: SpanTree) -> None:
-        self.messages: list[tuple[int, Message, bool]] = []  # position, message, whether this run itself wrote it
-        self.executions: list[tuple[int, Span]] = []
-        self.handoffs: list[tuple[int, str]] = []
-        self.model_calls: list[Span] = []
-        self.entered: list[str] = []  # agents: by a span of their own, by a handoff, by their messages
-        self._numbers: dict[object, int] = {}  # of messages, the same for those that say the same
-        self._known: dict[int, int] = {}  # the same by identity: decoders return a repeated message again
-        self._counts: list[int] = []  # how often a message is in the log, by its number
-        self._given: dict[int, int] = {}  # the index of a message with calls that no output has claimed yet
-        self._executed: dict[str, int] = {}  # which execution a tool's span belongs to
-        self._written: dict[int, str] = {}  # the arguments of executions that others are inside of
-        self._now = 0
-        self._inside: dict[str, set[str | None]] = defaultdict(set)  # ids of the tool calls inside a model call
-        for span in tree.spans:
-            caller = tree.places[span.id].caller
-            if span.kind == "tool" and span.call_id is not None and caller is not None and caller.kind == "llm":
-                self._inside[caller.id].add(span.call_id)
-        for span in tree.spans:
-            place = tree.places[span.id]
-            if place.is_aside:
-                continue
-            self._now += 1
-            if span.kind in ("agent", "handoff"):
-                self.entered.append(span.name)
-            # A model call inside another is the same one, seen from further in.
-            if span.kind == "llm" and (span.is_whole or not place.in_answered_llm):
-                if span.agent:
-                    self.entered.append(span.agent)
-                if span.output or span.id not in tree.wrappers:
-                    self.model_calls.append(span)
-                self._model_call(span, span.agent or place.agent)
-            elif span.kind == "tool":
-                self._execution(span, place.caller)
-            elif span.kind == "handoff":
-                self.handoffs.append((self._now, span.name))
-
-    def is_several(self, span: Span) -> bool:
-        """Say whether one span is several calls of a model: tools were called inside it."""
-        return span.is_whole or bool(self._inside.get(span.id))
-
-    def _model_call(self, span: Span, agent: str | None) -> None:
-        # A model is given the conversation again in every call: a message is new only where it occurs more often
-        # in this input than in the log.
-        occurrences: dict[int, int] = {}
-        known, counts = self._known, self._counts
-        # One span may be all turns of an agent, with the tools inside: then what it was given is its own doing.
-        inside = self._inside.get(span.id, set())
-        earlier: set[str | None] = set()
-        for message in span.input:
-            number = known.get(id(message), -1)
-            if number < 0:
-                number = self._number(message)
-            occurrences[number] = occurrences.get(number, 0) + 1
-            if occurrences[number] > counts[number]:
-                if message.tool_calls:
-                    self._given[number] = len(self.messages)
-                made = {call.id for call in message.tool_calls} & inside if inside else set()
-                earlier |= made
-                self._add(message, number, is_own=bool(made))
-        for output in span.output:
-            message = output
-            if earlier:  # of which the last turn repeats some
-                calls = tuple(call for call in output.tool_calls if call.id not in earlier)
-                message = replace(output, tool_calls=calls)
-            number = self._number(message)
-            said = message
-            if message.role == "assistant" and message.name is None and agent is not None:
-                said = replace(message, name=agent)
-            elif message.role == "assistant" and message.name is not None and agent is None:
-                self.entered.append(message.name)
-            index = self._given.pop(number, None)
-            if index is not None and all(call.id is not None for call in message.tool_calls):
-                # A call that seems earlier was given it: their clocks differ. It is this run's own message.
-                self.messages[index] = self.messages[index][0], said, True
-            else:
-                self._add(said, number, is_own=True)
-
-    def _execution(self, span: Span, caller: Span | None) -> None:
-        """Record a tool's execution; a span of the same tool around it is the same one, seen from further out."""
-        index = None if caller is None else self._executed.get(caller.id)
-        if index is not None:
-            position, outer = self.executions[index]
-            if self._is_same_call(index, outer, span):
-                self._executed[span.id] = index
-                if outer.result is None and outer.error is None:
-                    outer = replace(outer, result=span.result, error=span.error)
-                self.executions[index] = position, replace(outer, call_id=outer.call_id or span.call_id)
-                return
-        self._executed[span.id] = len(self.executions)
-        self.executions.append((self._now, span))
-
-    def _is_same_call(self, index: int, outer: Span, inner: Span) -> bool:
-        """Say whether a tool's span inside another shows the same call, as MCP's client and server do."""
-        if inner.name != outer.name or (None not in (inner.call_id, outer.call_id) and inner.call_id != outer.call_id):
-            return False
-        if not inner.arguments or not outer.arguments:
-            return True
-        # Written once: very many spans may be inside one with very large arguments.
-        if index not in self._written:
-            self._written[index] = key_of(outer.arguments)
-        return key_of(inner.arguments) == self._written[index]
-
-    def _number(self, message: Message) -> int:
-        number = self._numbers.setdefault(message_key(message), len(self._counts))
-        if number == len(self._counts):
-            self._counts.append(0)
-        self._known[id(message)] = number
-        return number
-
-    def _add(self, message: Message, number: int, *, is_own: bool) -> None:
-        self._now += 1
-        self.messages.append((self._now, message, is_own))
-        self._counts[number] += 1
-
-    def requests(self) -> Iterable[tuple[int, ToolCall]]:
-        """Give the calls that this run's models asked for."""
-        for position, message, is_own in self.messages:
-            if is_own:
-                yield from ((position, call) for call in message.tool_calls)
-
-    def results(self) -> Iterable[tuple[int, Message, bool]]:
-        """Give the messages that bring a tool's result, and whether this run itself says so."""
-        return (entry for entry in self.messages if entry[1].role in RESULT_ROLES)
-
-    def last_reply(self) -> str | None:
-        """Return the last text that this run's models wrote."""
-        for _, message, is_own in reversed(self.messages):
-            if is_own and message.role == "assistant" and (message.text or not message.tool_calls):
-                return message.text
-        return None
 
 
 def _delegations(tree: SpanTree) -> Iterable[str]:

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, OTHERS, asked_in_words, hidden_agent, started_agent
-from adjudge.traces._message_lists import CHANGED, EDITED
+from adjudge.traces._agent_names import BEHIND, hidden_agent, open_questions, started_agent
+from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
@@ -34,7 +34,6 @@ _CHOSEN = (
     "what {} did may not all be here, as each node of a graph chooses what it returns: return tools_used beside the"
     " messages, or record a trace"
 )
-_CUT = "the question is not among the messages, and maybe others are not: return all messages, and the question"
 _IN_NAME_OF = "the user's message named {} may be an agent's last words: return its own messages, or record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
 
@@ -60,7 +59,7 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
             busy[speaker] = busy.get(speaker, False) or bool(message.tool_calls)
         before = message.role
     if not asked:
-        unknown |= dict.fromkeys(("agents", "inside"), _CUT)
+        unknown |= dict.fromkeys(("agents", "inside"), CUT)
     if unknown and before == "user":
         unknown["answer"] = unknown["agents"]
     unnamed = [speaker for speaker in busy if speaker[0] == " "]
@@ -112,6 +111,10 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         found = dict.fromkeys(("agents", "tools", "arguments", "answer"), NOTHING_DONE)
     elif not speakers and was_anybody:
         found.setdefault("agents", NOBODY_NAMED)
+    # A result comes after its call: where a list begins with one, what was before it is gone.
+    if messages and messages[0].role in RESULT_ROLES and messages[0].tool_call_id and not calls[0].requested:
+        for question in ("agents", "inside"):
+            found.setdefault(question, CUT)
     if any(not call.name for call in calls):
         found["tools"] = NO_TOOL_NAMED
     for question, reason in _left_out(messages, calls, handed_to).items():
@@ -126,10 +129,10 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     agents = dict.fromkeys((*speakers, *handed_to))
     if started:
         agents = _in_order_of_entry(messages, started) | agents
-    # A list with several agents shows who was called; one agent's own calls may each be of another.
-    if "agents" not in found and len({*speakers, *handed_to}) == 1:
-        maybe = asked_in_words(hiding, {})
-        found |= {} if maybe is None else {"others": OTHERS.format(quote(maybe))}
+    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
+    is_alone = not {*speakers, *handed_to} or ("agents" not in found and len({*speakers, *handed_to}) == 1)
+    if hiding and is_alone:
+        found |= open_questions(hiding, {})
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),

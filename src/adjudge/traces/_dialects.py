@@ -4,6 +4,7 @@ A span may speak several at once, as when Langfuse's SDK exports what an OpenInf
 dialect says what it knows; of two that know, the first counts. What a framework says in its own words comes before all.
 """
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from io import BytesIO
@@ -21,7 +22,7 @@ from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage_attributes
-from adjudge.traces._values import kind_of
+from adjudge.traces._values import as_text, kind_of
 
 _TOOL_INPUTS = frozenset({"input.value", "gen_ai.tool.call.arguments"})
 _TOOL_RESULTS = frozenset({"output.value", "gen_ai.tool.call.result"})
@@ -62,6 +63,9 @@ def decode_protobuf(data: object) -> list[Record]:
     return _group_by_trace(spans)
 
 
+_FINISH_REASONS = ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason")
+_ASKING = re.compile("tool|function_call", re.IGNORECASE)
+_OPENLLMETRY_AGENTS = "opentelemetry.instrumentation.openai_agents"
 # By this exception a tool of LangGraph waits for a person; when it goes on, it is called again, in a span of its own.
 _INTERRUPT, _PAUSED = "langgraph.errors.GraphInterrupt", "it waits for a person"
 
@@ -87,6 +91,10 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.usage = read_usage_attributes(span.attributes)
         parameters = span.attributes.get("model_request_parameters")
         facts.answers = read_answers(parameters) if isinstance(parameters, str) else ()
+        reasons = (span.attributes.get(key) for key in _FINISH_REASONS)
+        facts.is_asking = not facts.output and any(_ASKING.search(as_text(one)) for one in reasons if one is not None)
+        # It sends the calls of functions and no others.
+        facts.is_blind = span.scope == _OPENLLMETRY_AGENTS
     facts.unsent = facts.unsent or _unsent(facts, span)
     if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
         has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)

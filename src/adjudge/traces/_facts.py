@@ -43,6 +43,7 @@ class Facts:
     ran: bool | None = True
     has_tools: bool = False
     answers: tuple[str, ...] = ()
+    is_asking: bool = False
     faults: list[str] = field(default_factory=list)
 
     def whole(self, key: str, value: object) -> Any:
@@ -111,6 +112,7 @@ class Facts:
             self.ran,
             self.has_tools,
             self.answers,
+            self.is_asking,
         )
 
 

@@ -14,12 +14,13 @@ What differs in nothing but the parts of a message (Gemini, Bedrock and Strands,
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import Any, TypeAlias
 
 from adjudge.errors import TrajectoryError
-from adjudge.model import Question
+from adjudge.model import Question, ToolCall
+from adjudge.traces._agent_names import BEHIND
 from adjudge.traces._items import is_refusal
 from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
 
@@ -56,6 +57,7 @@ _INTERRUPTED = "the run was interrupted in a call, and maybe in its tool: record
 # What LangChain writes before the result of a call that a person changed; the name is that of the tool that ran.
 EDITED = re.compile(r"[^\n]{0,2000}? Executed instead: (\S+) with arguments \{")
 CHANGED = "a person changed call {} before it ran, and what ran is not in the record: record a trace with contents"
+CUT = "the question is not among the messages, and maybe others are not: return all messages, and the question"
 _NO_ANSWER = "a trajectory of DSPy has none: give the prediction's answer too"
 
 
@@ -82,6 +84,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
     """Return messages in the usual shapes, and what their record cannot show."""
     unknown: Unknown = {}
     found: list[Any] = []
+    begins_with_question = False
     for index, given in enumerate(items):
         item = plain_object(given)
         # The usual shape comes first: most messages have it.
@@ -91,6 +94,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
         reader, place = _reader_of(item), f"{where}, message {index}"
         if reader is not None:
             found.extend(reader(item, place))
+            begins_with_question = begins_with_question or reader in (_pydantic_ai, _smolagents)
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
             if reader is _pydantic_ai and any(_refusal(part) == "interrupted" for part in item["parts"]):
@@ -111,7 +115,34 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             text = item["output"]
             is_refused = is_refusal(text)
         found.append({"role": "system", "content": text} if is_refused else item)
+    # Whatever these two return begins with what the user asked, also of a later turn.
+    if begins_with_question and not any(isinstance(one, Mapping) and one.get("role") == "user" for one in found):
+        unknown = {**dict.fromkeys(("agents", "inside"), CUT), **unknown}
+    asked = _asked_agent(found)
+    if asked is not None:
+        unknown.setdefault("inside", BEHIND.format(quote(asked)))
     return _turn_round(items, found), unknown
+
+
+def _asked_agent(items: Iterable[Any]) -> str | None:
+    """Return the first tool that was called as OpenAI Agents calls an agent (`as_tool`), and answered in words.
+
+    Its only argument is `input` then, a name that hardly any function of a person's has in these lists.
+    """
+    asked: dict[str, str] = {}
+    for item in items:
+        identity = item.get("call_id") if isinstance(item, Mapping) else None
+        if not isinstance(identity, str):
+            continue
+        if item.get("type") == "function_call":
+            arguments = loose(item.get("arguments"))[0]
+            if isinstance(arguments, Mapping) and arguments.keys() == {"input"}:
+                asked[identity] = as_text(item.get("name"))
+        elif item.get("type") == "function_call_output" and identity in asked:
+            name = asked[identity]
+            if ToolCall(name, {"input": ""}, result=as_text(item.get("output")), executed=True).is_conversation:
+                return name
+    return None
 
 
 def _check_keys(item: Item, where: str) -> None:

@@ -30,6 +30,13 @@ NOT_ENDED = "it has not ended"
 NOT_SENT = "contents were not recorded: switch them on in your instrumentation, see docs/traces.md"
 NOT_SHOWN = "{} has a result and no span, as where somebody denies it: give the messages of the run instead"
 NOT_SETTLED = "{} waits for an approval, and what came after it may not be in the trace: give the messages instead"
+NOT_HOSTED = (
+    "OpenLLMetry's instrumentation of OpenAI Agents does not send what OpenAI's own tools did: use OpenInference, or "
+    "give the messages of the run"
+)
+LOST_TOOL = "{} was asked for, the run went on, and neither its span nor its result is in the record: send all spans"
+LOST_MODEL = "no model call of the record asked for {}, whose result a later one was given: send all spans of the run"
+LOST_ONE = "a model asked for a tool more often than there are spans of tools, agents and handoffs: send all spans"
 CUT_ARGUMENTS = "those of {} end too early"
 NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"
 _RANKS = {"agent": 0, "aside": 1, "other": 2, "handoff": 3, "llm": 4, "tool": 5}
@@ -47,12 +54,14 @@ class Span:
     says so itself, empty where nobody can tell; `graph` is where in a LangGraph it was made.
     `is_internal` says that a tool is the framework's own, by which it hands over or ends the run; `text` is then the
     answer that it ends with. `is_whole` says that a model call is all of an agent's, so that another one inside it
-    is not the same; `is_blind` that the tools of an agent have no spans. `unsent` says how to get what the span should
-    hold and does not: the reply of a model, the arguments of a tool, the answer of an agent. `joins` names what spans
-    of one run in several traces share.
+    is not the same; `is_blind` that the tools of an agent have no spans, or, of a model call, that the calls of its
+    service's own tools are left out. `unsent` says how to get what the span should hold and does not: the reply of a
+    model, the arguments of a tool, the answer of an agent. `joins` names what spans of one run in several traces
+    share.
     `usage` are the tokens of a model call and what they cost; `answers` the tools by which the model gives its answer.
     `ran` says of a tool whether it was executed: False where its call was refused, None where the span does not say.
-    `has_tools` says that every tool that runs has a span.
+    `has_tools` says that every tool that runs has a span; `is_asking` that a model's reply, which was not sent, asked
+    for tools.
     """
 
     id: str
@@ -83,6 +92,7 @@ class Span:
     ran: bool | None = True
     has_tools: bool = False
     answers: tuple[str, ...] = ()
+    is_asking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

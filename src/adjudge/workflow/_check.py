@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adjudge.model import Question, Status, ToolCall, Trajectory
+from adjudge.model import SERVICE_TOOLS, Question, Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
@@ -21,6 +21,7 @@ from adjudge.workflow._dimension import (
 from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpectation, names_of
 
 EXCLUDED = "excluded-called"
+_MAY_BE_MORE = frozenset({"inside", "behind", "hosted"})  # questions about calls that the record does not show
 _AS_AGENT = "was called as an agent of that name: expect it among the agents"
 
 
@@ -162,13 +163,14 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             # What is missing, and what was rightly not called, cannot be said.
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
-            doubts = _doubts(team, rules, called) if team.is_stated or "inside" in called.unknown else {}
+            is_open = team.is_stated or not called.unknown.keys().isdisjoint(_MAY_BE_MORE)
+            doubts, maybe_agents = _doubts(team, rules, called) if is_open else ({}, {})
             missing = lists["missing"]
             if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
                 missing = [name for name in missing if name not in as_agents]
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
-            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts)
+            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts, maybe_agents)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
@@ -179,8 +181,8 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> dict[str, str]:
-    """Return the names that may have been called though the record does not show it, each with the reason.
+def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the names that may have been called though the record does not show it, and the tools that may be agents.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
     Where a record does not show who else was called, an expected agent may be any tool; a forbidden one is not looked
@@ -189,24 +191,35 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> dic
     entered = called.seen.get("agents", ())
     agents = [name for name in team.names if name not in entered]
     # What an agent says of itself counts: there, nobody asked for the calls.
-    tools = [call.name for call in called.calls or () if call.requested and call.executed]
-    tools = [name for name in tools if name not in called.ordinary]
-    hidden = called_as_tools(agents, tools) if agents and tools else {}
+    calls = [call for call in called.calls or () if call.requested and call.executed]
+    calls = [call for call in calls if call.name not in called.ordinary]
+    hidden = called_as_tools(agents, [call.name for call in calls]) if agents and calls else {}
     hint = "may have been called as tool {0}: if it was, say --map-agent {1}={2}, else --ignore-agent {1}"
     doubts = {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
     others = called.unknown.get("others")
-    if others is not None:
-        wanted = [name for name in agents if name not in (team.exclude or ())]
-        doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
+    wanted = [name for name in agents if name not in (team.exclude or ())] if others is not None else []
+    doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
     if rules.kind == "agents":
-        return doubts
+        return doubts, {}
     why = called.unknown.get("inside")
     for agent, tool in hidden.items() if why is None else ():
         why = f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
         break
     if why is None and doubts:
         why = others
-    return {} if why is None else dict.fromkeys(rules.names, f"may have been called inside another: {why}")
+    # Of a tool that only looks like an agent, what is missing is in doubt; what is forbidden is not looked for in it.
+    behind = called.unknown.get("behind")
+    lacking = () if behind is None else rules.find_lacking(called.seen["tools"])
+    inside = "may have been called inside another: {}"
+    doubts = dict.fromkeys(lacking, inside.format(behind))
+    if "hosted" in called.unknown:
+        served = [name for name in rules.names if name in SERVICE_TOOLS]
+        doubts |= dict.fromkeys(served, f"may have been called by the model's service: {called.unknown['hosted']}")
+    doubts |= {} if why is None else dict.fromkeys(rules.names, inside.format(why))
+    # An agent is not a tool: one that is not expected may be the agent that is.
+    asked = [call.name for call in calls if (wanted and call.is_asked_in_words) or (lacking and call.is_conversation)]
+    answer = "may be an agent: if it is, say --map-agent {0}=NAME, else --ignore-agent {0}"
+    return doubts, {tool: answer.format(tool) for tool in (*hidden.values(), *asked)}
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:

@@ -79,6 +79,14 @@ class DimensionRules:
         """Whether the verdict rests on the order of the calls."""
         return self.order in ("strict", "in_order") or bool(self.forbidden)
 
+    def find_lacking(self, called: Sequence[str]) -> tuple[str, ...]:
+        """Return the names of which the rules ask for more calls than there are."""
+        counts = Counter(called)
+        asked = (name for name, rules in self.arguments.items() if any(rule.calls == "some" for rule in rules))
+        often = (name for name, (least, _) in self.counts.items() if counts[name] < least)
+        lacking = (name for name in (*(self.include or ()), *asked) if not counts[name])
+        return tuple(dict.fromkeys((*lacking, *often)))
+
     def finding(self, code: str, message: str, name: str | None = None) -> Finding:
         """Return a finding on the dimension; the message begins with the agent or tool, where one is named."""
         return Finding(code, self.kind, message if name is None else f"{self.kind[:-1]} {quote_name(name)} {message}")
@@ -106,12 +114,13 @@ def wrong_with(
     found: Mapping[str, list[str]],
     requested: Iterable[str],
     doubts: Mapping[str, str],
+    maybe_agents: Mapping[str, str],
 ) -> Iterator[Finding]:
     """Give everything that makes the dimension fail, `found` being its lists.
 
     `requested` are the calls that were asked for and never executed. `doubts` are names that may have been called more
     often than the record shows, each with the reason: where one is missing that is open, and where it is rightly not
-    there, too.
+    there, too. `maybe_agents` are tools that may not be any: where one is not expected, that is open.
     """
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
@@ -128,6 +137,8 @@ def wrong_with(
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
             yield rules.finding("excluded-called", "is excluded and was called", name)
+        elif is_closed and name in maybe_agents:
+            yield rules.finding(INCOMPLETE, f"was called and is not expected, and {maybe_agents[name]}", name)
         elif is_closed:
             yield rules.finding("unlisted-called", "was called and is not expected", name)
     # An order can only be wrong where all that is expected was called, or may have been.
