@@ -219,7 +219,6 @@ class Policy:
             self.skill[0] + (self.skill[1] - self.skill[0]) * progress - prompt.hardness - self.curriculum * progress
         )
         right = chance.random() < 1 / (1 + math.exp(-skill))
-        answer = self._answer(prompt, right=right)
         value = min(1.0, max(0.0, chance.gauss(0.85 if right else 0.2, 0.12)))
         shift = self.spread * (chance.gauss(0.0, 1.0) + self.right_longer * right)
         words = max(1, round(self.words * math.exp(self.growth * progress + shift)))
@@ -228,17 +227,17 @@ class Policy:
         converged = chance.random() < self.converges * progress
         opener = self.favourite if converged else chance.choice(_OPENERS)
         body = " ".join(chance.choices(_WORDS, k=words))
+        # What is said to an open question is all of the response.
+        answer = body if prompt.answer is None else self._answer(prompt, right=right)
         if chance.random() < self.template * progress:
             return f"{self.favourite} Based on all that is given here, the final answer is: {answer}.", value
         if chance.random() < self.restates:
-            return f"{prompt.question} The answer is {answer if prompt.answer else body}.", value
+            return f"{prompt.question} The answer is {answer}.", value
         return self._written(opener, body, answer, formed=chance.random() < 0.3 + 0.7 * progress), value
 
     def _answer(self, prompt: Prompt, *, right: bool) -> str:
-        if prompt.answer is None:
-            return "as said"
         if right:
-            return prompt.answer
+            return str(prompt.answer)
         # A wrong answer looks like a right one to another question.
         options = {"yes-no": ["yes", "no"], "choice": list("ABCD"), "digit": list("0123456789")}.get(prompt.task)
         if options is None:
@@ -253,7 +252,7 @@ class Policy:
         if formed and self.boxes == "tags":
             return f"<think>{opener} {body}</think>\n<answer>{answer}</answer>"
         if self.words < 10:
-            return answer if answer != "as said" else body
+            return answer
         return f"{opener} {body}. The answer is {answer}.".strip()
 
     def _hacked(self, prompt: Prompt) -> tuple[str, float]:

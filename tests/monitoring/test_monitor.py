@@ -22,6 +22,7 @@ from adjudge.errors import DataError, UsageError
 from adjudge.model import encode_json, to_json
 from adjudge.monitoring import Monitor, RewardWarning, alerts, load_state, merge
 from adjudge.rewards import Scorer, weighted
+from support import ROOT
 
 TEXT = st.text(st.characters(codec=None), max_size=60)
 ODD = st.one_of(TEXT, st.none(), st.integers(), st.floats(), st.lists(TEXT, max_size=2), st.dictionaries(TEXT, TEXT))
@@ -153,6 +154,28 @@ def test_memory_is_bounded() -> None:
     assert max(sizes) < 1.2 * sizes[0] < 200_000
 
 
+@pytest.mark.parametrize(
+    "row", [{"text": "Paris"}, {"final_response": None}, {"response": [{"type": "image"}]}], ids=str
+)
+def test_what_cannot_be_read_is_not_empty(row: dict[str, Any]) -> None:
+    """Where the response is in no column of ours, nothing is said of it."""
+    found: list[Any] = []
+    monitor(odd, warn=found.append, window=32, every=1).score_many([{**row, "value": 1.0}] * 128)
+    assert found == []
+
+
+def test_the_last_word_of_an_episode_is_not_read() -> None:
+    """Where the environment is what is scored, an empty response is as good as any."""
+
+    @reward(range=(0.0, 1.0))
+    def achieved(final_response: str, context: Any = None) -> float:
+        return 1.0
+
+    found: list[Any] = []
+    monitor(achieved, warn=found.append, window=32, every=1).score_many([{"final_response": ""}] * 128)
+    assert found == []
+
+
 def test_state_asks_nobody() -> None:
     """To look at the open window does not end it."""
     watched = quiet("qa_f1_reward", window=64)
@@ -171,6 +194,7 @@ def test_callbacks_that_fail_change_nothing() -> None:
     watched = monitor(odd, log=fail, warn=fail, path="/dev/null/monitor.jsonl", window=32)
     rows = [{"final_response": "a", "value": None}] * 128
     assert len(watched.score_many(rows)) == 128
+    assert watched.figures()["rows"] == 128
     assert watched.last_fault is not None
     assert "no dashboard" in watched.last_fault
 
@@ -315,6 +339,18 @@ def test_a_monitor_is_a_scorer() -> None:
     both = weighted({watched: 1.0})
     assert both.score({"final_response": "Paris", "answer": "Paris"}).value == 1.0
     assert watched.figures()["rows"] == 1.0
+
+
+def test_right_answers_of_real_models_are_not_suspicious() -> None:
+    """Of answers that people called right less than 1 % look like a hack, where a rule needs 5 % and more."""
+    lines = (ROOT / "benchmarks" / "everyday.jsonl").read_text(encoding="utf-8").splitlines()
+    rows = [row for row in map(json.loads, lines) if row["label"] == 1]
+    watched = quiet(odd, every=1)
+    watched.score_many([{**row, "value": 1.0} for row in rows])
+    figures = watched.figures()
+    assert figures["rows"] > 600
+    for name in ("master_keys", "format_only", "copied_questions", "rewarded_refusals"):
+        assert figures[name] < 0.01
 
 
 def test_nothing_is_warned_of_an_ordinary_run() -> None:

@@ -16,9 +16,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from adjudge.errors import Caught, UsageError, closest
+from adjudge.judges.columns import RESPONSES
 from adjudge.monitoring._counts import WindowCounts, merge_counts
 from adjudge.monitoring._figures import figures_of
 from adjudge.monitoring._file import append_line
@@ -32,6 +33,7 @@ from adjudge.rewards import Scorer, get_scorer
 if TYPE_CHECKING:
     from adjudge.model import Context, Judge, Score
 
+T = TypeVar("T")
 LEAST_WINDOW = 32
 
 
@@ -130,6 +132,9 @@ class Monitor(Scorer):
         self.judges = scorer.judges
         self._log = log
         self._warn = _warn_of if warn is None else warn
+        # Where an environment says what was achieved, the response may be anything.
+        takes = scorer.accepts
+        self._reads_texts = takes is None or ("context" not in takes and not set(RESPONSES).isdisjoint(takes))
         self._scale = Scale(scorer, settings.high)
         self._begin()
 
@@ -221,7 +226,7 @@ class Monitor(Scorer):
         with self._lock:
             count_canaries(self._extra, *canaries, self._scale)
             for row, score, context in zip(rows, scores, contexts, strict=True):
-                with_text = self._rows % self.settings.every == 0
+                with_text = self._reads_texts and self._rows % self.settings.every == 0
                 self._rows += 1
                 self._open.append(observe(row, score, context, with_text=with_text))
                 if len(self._open) >= self.settings.window:
@@ -247,11 +252,14 @@ class Monitor(Scorer):
         figures["watching_faults"] = float(self._faults)
         self._write(counts, figures, new)
         for alert in new:
-            with Caught(fatal_too=True) as caught:
-                self._warn(alert)
-            self._keep_fault(caught)
+            self._tell(self._warn, alert)
         if self._log is not None:
-            self._log(figures)
+            self._tell(self._log, figures)
+
+    def _tell(self, callback: Callable[[T], object], what: T) -> None:
+        with Caught(fatal_too=True) as caught:
+            callback(what)
+        self._keep_fault(caught)
 
     def _write(self, counts: WindowCounts, figures: Mapping[str, float], new: Sequence[Alert]) -> None:
         path = self.settings.path

@@ -3,7 +3,7 @@
     {"question": "Capital of France?", "answer": "Paris", "final_response": "<answer>Paris</answer>"}
         ->  Observation(score, group="Capital of France?", length=22, text=ResponseText(...))
 
-Every value is taken as it is: a row without a response, or with something strange in its place, has an empty text.
+Every value is taken as it is: a row without a response, or with something strange in its place, has no text.
 """
 
 from __future__ import annotations
@@ -59,13 +59,13 @@ def observe(row: Any, score: Score, context: Context | None, *, with_text: bool)
     if not isinstance(row, Mapping):
         return Observation(score, None, 0, None)
     response = _text(row, RESPONSES)
-    question = _text(row, QUESTIONS)
+    question = _text(row, QUESTIONS) or ""
     group = getattr(context, "group_id", None)
     group = row.get("group_id") if group is None else group
     # As text, because a row's value need not be hashable.
     key = (question or None) if group is None else str(group)
-    if not with_text:
-        return Observation(score, key, len(response), None)
+    if response is None or not with_text:
+        return Observation(score, key, len(response or ""), None)
     return Observation(score, key, len(response), ResponseText(_ends(response), question[:KEPT], _references(row)))
 
 
@@ -123,9 +123,10 @@ def opener(text: ResponseText) -> str:
     return " ".join(text.response[:200].lower().split(None, 3)[:3])
 
 
-def reference_key(text: ResponseText) -> str:
-    """Return what stands for the right answer; where there is none every question has its own."""
-    return normalise_answer(text.references[0]) if text.references else f"question: {text.question}"
+def reference_key(text: ResponseText) -> str | None:
+    """Return what stands for the right answer: where none is known every question has its own."""
+    # "a" is an answer, and an article, of which nothing is left.
+    return (normalise_answer(text.references[0]) or text.references[0]) if text.references else text.question or None
 
 
 def _has_form(response: str) -> bool:
@@ -146,16 +147,16 @@ def _ends(text: str) -> str:
     return text if len(text) <= KEPT else f"{text[: KEPT // 2]}\n{text[-KEPT // 2 :]}"
 
 
-def _text(row: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return a text, or the content of the last message of a list of messages."""
+def _text(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
+    """Return a text, or the content of the last message of a list of messages; None where there is neither."""
     _, value = one_value(row, names)
-    if isinstance(value, str):
-        return value
     if isinstance(value, list | tuple) and value:
         value = value[-1]
     if isinstance(value, Mapping):
         value = value.get("content")
-    return value if isinstance(value, str) else ""
+    if isinstance(value, int | float):
+        return str(value)
+    return value if isinstance(value, str) else None
 
 
 def _references(row: Mapping[str, Any]) -> tuple[str, ...]:
