@@ -199,6 +199,40 @@ def test_callbacks_that_fail_change_nothing() -> None:
     assert "no dashboard" in watched.last_fault
 
 
+def test_canaries_that_fail_lose_no_rows() -> None:
+    """A judge that breaks on canaries is a fault of watching; the rows are scored and counted."""
+
+    class Breaking(Scorer):
+        name, version, parts, range, columns, accepts = "breaking", "1", (), (0.0, 1.0), (), None
+        is_async = has_async = is_group = False
+
+        def _score_slice(self, rows: Any, contexts: Any, labels: Any) -> list[Score]:
+            if any("canary" not in row for row in rows):
+                raise UsageError("no canaries here")
+            return [Score.scored(1.0) for _ in rows]
+
+    class Row(dict[str, Any]):
+        """A row that is known, where a copy of it is not."""
+
+        def __contains__(self, name: object) -> bool:
+            return name == "canary" or super().__contains__(name)
+
+    Breaking.provenance = get_scorer("qa_em_reward").provenance
+    watched = quiet(Breaking(), canaries=1.0, window=32)
+    assert len(watched.score_many([Row(row) for row in rows_of(32, 1)])) == 32
+    assert watched.figures()["rows"] == 32
+    assert watched.last_fault == "usage: no canaries here"
+
+
+def test_canaries_do_not_depend_on_chance() -> None:
+    """The same rows, in the same order, have the same canaries."""
+    both = [quiet("local:0", canaries=0.3, window=64) for _ in range(2)]
+    for watched in both:
+        watched.score_many(rows_of(64, 1))
+    assert both[0].state() == both[1].state()
+    assert both[0].state()["total"]["sums"]["canaries"] > 5
+
+
 def test_warnings_are_ours() -> None:
     """By default a rule speaks through a `RewardWarning`."""
     with pytest.warns(RewardWarning, match="faults: many rows have no score"):

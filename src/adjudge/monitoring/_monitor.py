@@ -164,22 +164,24 @@ class Monitor(Scorer):
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         scores = self.scorer.score_many(rows, contexts=contexts, labels=labels)
-        with Caught(fatal_too=True) as caught:
-            chosen = self._choose_canaries(rows)
-            found = self.scorer.score_many(chosen) if chosen else []
-            self._add(rows, scores, contexts, (chosen, found))
-        self._keep_fault(caught)
+        canaries = self._choose_canaries(rows)
+        if canaries:
+            with Caught(fatal_too=True) as caught:
+                self._add_canaries(canaries, self.scorer.score_many(canaries))
+            self._keep_fault(caught)
+        self._watch(rows, scores, contexts)
         return scores
 
     async def _ascore_rows(
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]
     ) -> list[Score]:
         scores = await self.scorer.ascore_many(rows, contexts=contexts, labels=labels)
-        with Caught(fatal_too=True) as caught:
-            chosen = self._choose_canaries(rows)
-            found = await self.scorer.ascore_many(chosen) if chosen else []
-            self._add(rows, scores, contexts, (chosen, found))
-        self._keep_fault(caught)
+        canaries = self._choose_canaries(rows)
+        if canaries:
+            with Caught(fatal_too=True) as caught:
+                self._add_canaries(canaries, await self.scorer.ascore_many(canaries))
+            self._keep_fault(caught)
+        self._watch(rows, scores, contexts)
         return scores
 
     def state(self) -> dict[str, Any]:
@@ -210,27 +212,34 @@ class Monitor(Scorer):
             self._begin()
 
     def _choose_canaries(self, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """Return the canaries that are to be scored beside the rows."""
+        canaries: list[dict[str, Any]] = []
         # A canary among the rollouts of a group would change their scores.
-        if not self.settings.canaries or self.is_group:
-            return []
-        return make_canaries(rows, self.settings.canaries, f"{self.settings.seed}:{self._run}:{self._rows}")
+        if self.settings.canaries and not self.is_group:
+            with Caught(fatal_too=True) as caught:
+                canaries = make_canaries(rows, self.settings.canaries, f"{self.settings.seed}:{self._rows}")
+            self._keep_fault(caught)
+        return canaries
 
-    def _add(
-        self,
-        rows: Sequence[Mapping[str, Any]],
-        scores: Sequence[Score],
-        contexts: Sequence[Context | None],
-        canaries: tuple[Sequence[Mapping[str, Any]], Sequence[Score]],
-    ) -> None:
+    def _add_canaries(self, canaries: Sequence[Mapping[str, Any]], scores: Sequence[Score]) -> None:
         self._check_process()
         with self._lock:
-            count_canaries(self._extra, *canaries, self._scale)
-            for row, score, context in zip(rows, scores, contexts, strict=True):
-                with_text = self._reads_texts and self._rows % self.settings.every == 0
-                self._rows += 1
-                self._open.append(observe(row, score, context, with_text=with_text))
-                if len(self._open) >= self.settings.window:
-                    self._close()
+            count_canaries(self._extra, canaries, scores, self._scale)
+
+    def _watch(
+        self, rows: Sequence[Mapping[str, Any]], scores: Sequence[Score], contexts: Sequence[Context | None]
+    ) -> None:
+        """Keep what the rows show, until their window is full."""
+        with Caught(fatal_too=True) as caught:
+            self._check_process()
+            with self._lock:
+                for row, score, context in zip(rows, scores, contexts, strict=True):
+                    with_text = self._reads_texts and self._rows % self.settings.every == 0
+                    self._rows += 1
+                    self._open.append(observe(row, score, context, with_text=with_text))
+                    if len(self._open) >= self.settings.window:
+                        self._close()
+        self._keep_fault(caught)
 
     def _close(self) -> None:
         """Count the open window, ask the rules, and tell everybody."""

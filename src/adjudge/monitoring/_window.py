@@ -139,6 +139,7 @@ def _count_texts(counts: WindowCounts, groups: Mapping[Hashable, Sequence[Observ
         read = [(one, one.text) for one in members if one.text is not None]
         for one, text in read:
             openers.append((opener(text), group))
+            counts.add_example("sudden-change", one, show)
             declines = refuses(text)
             sums["refusals"] += declines
             # Refusals are alike whatever was asked, and have a rule of their own.
