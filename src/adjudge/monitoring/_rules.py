@@ -26,7 +26,7 @@ MOST_FAULTS = 0.1
 MOST_KEYS = 0.05
 MOST_REFUSALS = 0.1
 MORE_ALIKE = 0.25
-MOST_CORRELATION = 0.4
+MOST_CORRELATION = 0.5
 LONGER = math.log(1.25)
 SUDDEN = 0.4
 MORE_AGAINST = 0.25
@@ -243,7 +243,9 @@ def signals(windows: Sequence[WindowCounts], look: int, names: Collection[str]) 
     found: dict[str, tuple[Rule, Signal]] = {}
     for span in SPANS if len(windows) >= min(SPANS) else ():
         now = merge_counts(windows[-span:])
-        before = {most: merge_counts(windows[:-span][-most:]) for most in (BEFORE, JUST_BEFORE)}
+        # Less than what it is compared with says little.
+        earlier = windows[:-span] if len(windows) >= 2 * span else ()
+        before = {most: merge_counts(earlier[-most:]) for most in (BEFORE, JUST_BEFORE)}
         for rule in RULES:
             signal = rule.test(now, before[rule.before], alpha) if rule.name in names else None
             if signal is not None:
