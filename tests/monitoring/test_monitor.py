@@ -139,12 +139,13 @@ def test_merging_many_reasons(batches: list[list[str]]) -> None:
 
 
 def test_memory_is_bounded() -> None:
-    """After 100,000 rows, each with a part and a reason of its own, the state is not larger than after 10,000."""
+    """After 100,000 rows, with ever new parts and reasons, the state is not larger than after 10,000."""
     watched = quiet(odd, window=256)
     sizes = []
     for batch in range(100):
         rows: list[dict[str, Any]] = [
-            {"final_response": f"text {n} " * 9, "value": {"reward": n % 2, f"part-{n}": n}} for n in range(999)
+            {"final_response": f"text {n} " * 9, "value": {"reward": n % 2, f"part-{batch}-{n % 9}": n}}
+            for n in range(999)
         ]
         fault = Score.error(f"code-{batch}: {batch}")
         watched.score_many([*rows, {"final_response": "x" * 9999, "value": fault}])

@@ -150,6 +150,8 @@ def _ends(text: str) -> str:
 def _text(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
     """Return a text, or the content of the last message of a list of messages; None where there is neither."""
     _, value = one_value(row, names)
+    if isinstance(value, str):
+        return value
     if isinstance(value, list | tuple) and value:
         value = value[-1]
     if isinstance(value, Mapping):
