@@ -155,14 +155,22 @@ def test_memory_is_bounded() -> None:
     assert max(sizes) < 1.2 * sizes[0] < 200_000
 
 
-@pytest.mark.parametrize(
-    "row", [{"text": "Paris"}, {"final_response": None}, {"response": [{"type": "image"}]}], ids=str
-)
+UNREADABLE: list[dict[str, Any]] = [
+    {"text": "Paris"},
+    {"final_response": None},
+    {"response": [{"type": "image"}]},
+    {"response": 10**5000},
+]
+
+
+@pytest.mark.parametrize("row", UNREADABLE, ids=["other name", "none", "image", "number"])
 def test_what_cannot_be_read_is_not_empty(row: dict[str, Any]) -> None:
     """Where the response is in no column of ours, nothing is said of it."""
     found: list[Any] = []
-    monitor(odd, warn=found.append, window=32, every=1).score_many([{**row, "value": 1.0}] * 128)
+    watched = monitor(odd, warn=found.append, window=32, every=1)
+    watched.score_many([{**row, "value": 1.0}] * 128)
     assert found == []
+    assert watched.last_fault is None
 
 
 def test_the_last_word_of_an_episode_is_not_read() -> None:

@@ -27,6 +27,7 @@ LEAST_WORDS = 12  # of the words of a text so many, those with the least checksu
 OPENING = 200  # who declines does it at once
 COPIED = 0.8  # of the words of its question a copy has so many
 ADDED = 0.1  # of the words of a copy at most so many are new
+LARGEST_NUMBER = 1e300  # Python writes down no whole number of thousands of digits
 LABELS = frozenset({"question", "query", "prompt", "input", "q"})
 FEW_WORDS = 4  # a question of fewer words cannot be told from an answer
 _FORM = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\\boxed|```|[{}\[\]]")
@@ -156,7 +157,7 @@ def _text(row: Mapping[str, Any], names: Sequence[str]) -> str | None:
         value = value[-1]
     if isinstance(value, Mapping):
         value = value.get("content")
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and abs(value) < LARGEST_NUMBER:
         return str(value)
     return value if isinstance(value, str) else None
 
