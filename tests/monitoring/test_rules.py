@@ -32,7 +32,7 @@ def stage_rows(stage: dict[str, Any], first: int) -> Iterator[dict[str, Any]]:
         question = stage.get("question", "What is the capital of country number {n}?").replace("{n}", str(prompt))
         answer = answers[prompt % len(answers)]
         response = responses[(prompt if len(responses) == len(answers) else index) % len(responses)]
-        filled = {"{n}": str(prompt), "{question}": question}
+        filled = {"{n}": str(prompt), "{question}": question, "{long}": "many words " * 500}
         for mark, text in filled.items():
             response = response.replace(mark, text)
             answer = answer and answer.replace(mark, text)

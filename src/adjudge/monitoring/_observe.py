@@ -31,6 +31,7 @@ LARGEST_NUMBER = 1e300  # Python writes down no whole number of thousands of dig
 LABELS = frozenset({"question", "query", "prompt", "input", "q"})
 FEW_WORDS = 4  # a question of fewer words cannot be told from an answer
 _FORM = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\\boxed|```|[{}\[\]]")
+_THINKING = re.compile(r"</?think", re.IGNORECASE)
 _ANSWER_FORM = re.compile(r"\\boxed|</answer", re.IGNORECASE)
 
 
@@ -38,6 +39,7 @@ class ResponseText(NamedTuple):
     """A response with what it is compared to."""
 
     response: str
+    spoken: str  # the response without its thinking
     question: str
     references: tuple[str, ...]
 
@@ -67,12 +69,15 @@ def observe(row: Any, score: Score, context: Context | None, *, with_text: bool)
     key = (question or None) if group is None else str(group)
     if response is None or not with_text:
         return Observation(score, key, len(response or ""), None)
-    return Observation(score, key, len(response), ResponseText(_ends(response), question[:KEPT], _references(row)))
+    # Before anything is cut: the answer may begin in the middle.
+    spoken = strip_thinking(response) if _THINKING.search(response) is not None else response
+    text = ResponseText(_ends(response), _ends(spoken), question[:KEPT], _references(row))
+    return Observation(score, key, len(response), text)
 
 
 def refuses(text: ResponseText) -> bool:
     """Return whether the response declines, and a right one would not."""
-    return declines(text.response[:OPENING]) and not any(map(declines, text.references))
+    return declines(text.spoken[:OPENING]) and not any(map(declines, text.references))
 
 
 def is_key(text: ResponseText) -> bool:
@@ -82,7 +87,7 @@ def is_key(text: ResponseText) -> bool:
 
 def is_form_only(text: ResponseText) -> bool:
     """Return whether the response has tags, boxes or thinking, and nothing that could be an answer."""
-    return _has_form(text.response) and is_vacuous(strip_thinking(text.response), text.references)
+    return _has_form(text.response) and is_vacuous(text.spoken, text.references)
 
 
 def is_copy(text: ResponseText) -> bool:
@@ -90,32 +95,34 @@ def is_copy(text: ResponseText) -> bool:
     question = _words(text.question)
     # Where no right answer is known, a single new word may be it.
     added = ADDED if text.references else 0.0
-    response = _words(text.response)
+    response = _words(text.spoken)
     if len(question) < FEW_WORDS or not _repeats(response, question, added):
         return False
     # "The capital of France is Paris." repeats its question too, and answers it.
     return not any(words <= response or _repeats(words, question, added) for words in map(_words, text.references))
 
 
-def answer_key(text: ResponseText, words: tuple[int, ...]) -> object:
-    """Return what stands for the answer that a response gives: the text in its box or tag, else its text key.
+def answer_key(text: ResponseText, near: tuple[int, ...]) -> object:
+    """Return what stands for the answer of a response: what is in its box or tag, else the key of what it says.
 
-    Where no right answer is known two short answers may both be right, and there is no key.
+    `near` is the key of the whole response. Where no right answer is known two short answers may both be right, and
+    there is no key.
     """
+    words = near if text.spoken in ("", text.response) else text_key(text.spoken)
     if not text.references:
         return words if len(words) == LEAST_WORDS else None
-    if _ANSWER_FORM.search(text.response) is None:
+    if _ANSWER_FORM.search(text.spoken) is None:
         return words
-    stated = extract_answer(text.response, "boxed") or extract_answer(text.response, "answer")
+    stated = extract_answer(text.spoken, "boxed") or extract_answer(text.spoken, "answer")
     return words if stated is None else normalise_answer(stated) or stated
 
 
-def text_key(text: ResponseText) -> tuple[int, ...]:
+def text_key(text: str) -> tuple[int, ...]:
     """Return what near-equal responses have in common: the least checksums of their words (Broder 1997).
 
     Two long texts that differ in a word have the same key more often than not, texts on different things never.
     """
-    words = set(text.response.lower().encode("utf-8", "surrogatepass").split())
+    words = set(text.lower().encode("utf-8", "surrogatepass").split())
     return tuple(sorted(map(crc32, words))[:LEAST_WORDS])
 
 

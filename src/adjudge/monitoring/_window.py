@@ -144,8 +144,8 @@ def _count_texts(counts: WindowCounts, groups: Mapping[Hashable, Sequence[Observ
             sums["refusals"] += declines
             # Refusals are alike whatever was asked, and have a rule of their own.
             if not declines:
-                key = text_key(text)
-                answers.append(GivenAnswer(answer_key(text, key), key, reference_key(text) or group, group, one))
+                right, near = reference_key(text) or group, text_key(text.response)
+                answers.append(GivenAnswer(answer_key(text, near), near, right, group, one))
             if scale.is_high(one):
                 rewarded += 1
                 _count_rewarded(counts, one, text, declines=declines)
