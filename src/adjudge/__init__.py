@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from adjudge.model import Case as Case
     from adjudge.model import Score as Score
     from adjudge.model import Trajectory as Trajectory
+    from adjudge.monitoring import monitor as monitor
     from adjudge.rewards import get_reward as get_reward
     from adjudge.rewards import get_scorer as get_scorer
     from adjudge.rewards import reward as reward
@@ -30,6 +31,7 @@ __all__ = [
     "evaluate",
     "get_reward",
     "get_scorer",
+    "monitor",
     "open_run",
     "reward",
 ]
@@ -39,6 +41,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "adjudge.comparison": ("compare",),
         "adjudge.model": ("Case", "Score", "Trajectory"),
+        "adjudge.monitoring": ("monitor",),
         "adjudge.rewards": ("get_reward", "get_scorer", "reward"),
         "adjudge.runs": ("aevaluate", "evaluate", "open_run"),
     },

@@ -1,0 +1,60 @@
+"""The counts of a window as figures with names, flat, as dashboards take them."""
+
+from __future__ import annotations
+
+import math
+
+from adjudge.monitoring._counts import UNIT, WindowCounts, mean_and_deviation, share
+from adjudge.monitoring._rules import correlation
+
+SHARES = {
+    "scored": ("scored", "rows"),
+    "unscored": ("unscored", "rows"),
+    "error": ("error", "rows"),
+    "high": ("high", "scored"),
+    "near_equal": ("near", "near.pairs"),
+    "same_openers": ("openers.equal", "openers"),
+    "same_answer": ("differ.same", "differ"),
+    "right_answers_alike": ("alike", "pairs"),
+    "refusals": ("refusals", "texts"),
+    "master_keys": ("master-key", "rewarded"),
+    "format_only": ("format-only", "rewarded"),
+    "copied_questions": ("copied-question", "rewarded"),
+    "rewarded_refusals": ("rewarded-refusal", "rewarded"),
+    "canaries_called_right": ("canaries.right", "canaries"),
+    "disagreement": ("against", "seconds"),
+}
+"""Every figure that is a share, with the sums that it is made of."""
+
+
+def figures_of(counts: WindowCounts) -> dict[str, float]:
+    """Return the figures; one that nothing is known about is left out.
+
+    >>> from collections import Counter
+    >>> figures_of(WindowCounts(Counter(rows=4, error=4), Counter({"error:env-died": 4})))
+    {'rows': 4.0, 'scored': 0.0, 'unscored': 0.0, 'error': 1.0, 'error.env-died': 1.0}
+    """
+    sums = counts.sums
+    found = {"rows": float(sums["rows"])}
+    for name, (part, whole) in SHARES.items():
+        value = share(counts, part, whole)
+        if value is not None:
+            found[name] = value
+    for reason, count in sorted(counts.reasons.items()):
+        found[reason.replace(":", ".", 1)] = count / sums["rows"]
+
+    score = mean_and_deviation(sums["scored"], sums["value.sum"], sums["value.squares"])
+    if score is not None:
+        found["mean"], found["deviation"] = score
+    for name, of_part in sorted(counts.parts.items()):
+        values = mean_and_deviation(*of_part)
+        if values is not None:
+            found[f"part.{name}.mean"], found[f"part.{name}.deviation"] = values
+
+    length = share(counts, "length.sum", "lengths")
+    if length is not None:
+        found["length"] = math.exp(length / UNIT)  # the geometric mean, in characters
+    within = correlation(counts)
+    if within is not None:
+        found["length_correlation"] = within
+    return found

@@ -1,0 +1,215 @@
+"""A window of observations as counts: outcomes, scores, lengths within groups, and what the texts have in common."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from statistics import median_low as median
+from typing import TYPE_CHECKING, NamedTuple
+
+from adjudge.errors import printable
+from adjudge.monitoring._counts import WindowCounts, fixed, moments
+from adjudge.monitoring._observe import (
+    Observation,
+    ResponseText,
+    answer_key,
+    is_copy,
+    is_form_only,
+    is_key,
+    opener,
+    reference_key,
+    refuses,
+    text_key,
+)
+
+if TYPE_CHECKING:
+    from adjudge.rewards import Scorer
+
+BINS = 10
+SHOWN = 160  # characters of a response in an example
+_CODE = re.compile(r"[a-z][a-z0-9-]{0,39}(?=:|$)")
+
+
+class Scale:
+    """The range of a scorer's values: what counts as high, and where a value lies in it."""
+
+    def __init__(self, scorer: Scorer, high: float | None) -> None:
+        self.low, self.top = scorer.range or (0.0, 1.0)
+        self.high = (self.low + self.top) / 2 if high is None else high
+
+    def is_high(self, observation: Observation) -> bool:
+        """Return whether a row was rewarded: the middle of the range or more."""
+        value = observation.score.value
+        return value is not None and value >= self.high
+
+    def place(self, value: float) -> float:
+        """Return where in the range a value lies, from 0 to 1."""
+        width = self.top - self.low
+        return min(1.0, max(0.0, (value - self.low) / width)) if width > 0 else 0.0
+
+
+def count_window(observations: Sequence[Observation], scale: Scale) -> WindowCounts:
+    """Return what the observations amount to."""
+    counts = WindowCounts()
+    counts.sums["rows"] = len(observations)
+    groups: dict[Hashable, list[Observation]] = defaultdict(list)
+    for number, one in enumerate(observations):
+        groups[number if one.group is None else one.group].append(one)
+    counts.sums["groups"] = len(groups)
+    _count_scores(counts, observations, scale)
+    for members in groups.values():
+        _count_group(counts, members, scale)
+    _count_texts(counts, groups, scale)
+    return counts.trim()
+
+
+def show(one: Observation) -> str:
+    """Return a row as it is shown in a warning: safe to print, and short."""
+    score = one.score
+    outcome = score.status if score.value is None else f"{score.value:.3g}"
+    response = "" if one.text is None else one.text.response
+    reason = "" if score.value is not None or score.reason is None else f" {printable(score.reason, SHOWN)}"
+    return f"{outcome}:{reason} {printable(' '.join(response[: 4 * SHOWN].split()), SHOWN)}".rstrip()
+
+
+def _count_scores(counts: WindowCounts, observations: Sequence[Observation], scale: Scale) -> None:
+    """Add the outcomes, and how the values are distributed."""
+    sums = counts.sums
+    values: list[float] = []
+    parts: dict[str, list[float]] = defaultdict(list)
+    for one in observations:
+        score = one.score
+        if score.value is not None:
+            values.append(score.value)
+        else:
+            sums[score.status] += 1
+            code = _CODE.match(score.reason or "")
+            counts.reasons[f"{score.status}:{code[0] if code else 'other'}"] += 1
+            counts.add_example("faults", one, show)
+        for name, value in score.parts.items():
+            if value is not None:
+                parts[name].append(value)
+    sums["scored"] = len(values)
+    sums["high"] = sum(value >= scale.high for value in values)
+    _, sums["value.sum"], sums["value.squares"] = moments(values)
+    for bin_, count in Counter(min(BINS - 1, int(scale.place(value) * BINS)) for value in values).items():
+        sums[f"value.{bin_}"] = count
+    counts.parts = {name: moments(given) for name, given in parts.items()}
+
+
+def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Scale) -> None:
+    """Add how score and length go together among the rollouts of one prompt."""
+    sums = counts.sums
+    places = [scale.place(one.score.value) for one in members if one.score.value is not None]
+    if places:
+        # The mean of a group is one observation: its rollouts share their prompt.
+        mean = fixed(sum(places) / len(places))
+        sums["means"] += 1
+        sums["means.sum"] += mean
+        sums["means.squares"] += mean * mean
+    # Of the length its logarithm, because one endless response must not decide. What is not half as long as its
+    # siblings is short for another reason than style: it refused, or broke off.
+    middle = median(one.length for one in members)
+    pairs = [
+        (math.log(one.length), scale.place(one.score.value))
+        for one in members
+        if one.score.value is not None and 2 * one.length >= middle > 0
+    ]
+    sums["lengths"] += len(pairs)
+    sums["length.sum"] += sum(fixed(length) for length, _ in pairs)
+    if len(pairs) < 2:
+        return
+    mean_length = sum(length for length, _ in pairs) / len(pairs)
+    mean_place = sum(place for _, place in pairs) / len(pairs)
+    sums["within.free"] += len(pairs) - 1
+    sums["within.lengths"] += fixed(sum((length - mean_length) ** 2 for length, _ in pairs))
+    sums["within.values"] += fixed(sum((place - mean_place) ** 2 for _, place in pairs))
+    sums["within.both"] += fixed(sum((length - mean_length) * (place - mean_place) for length, place in pairs))
+
+
+def _count_texts(counts: WindowCounts, groups: Mapping[Hashable, Sequence[Observation]], scale: Scale) -> None:
+    """Add what was seen in the texts that are looked at."""
+    sums = counts.sums
+    answers: list[GivenAnswer] = []
+    openers: list[tuple[Hashable, Hashable]] = []
+    for group, members in groups.items():
+        rewarded = 0
+        read = [(one, one.text) for one in members if one.text is not None]
+        for one, text in read:
+            openers.append((opener(text), group))
+            counts.add_example("sudden-change", one, show)
+            declines = refuses(text)
+            sums["refusals"] += declines
+            # Refusals are alike whatever was asked, and have a rule of their own.
+            if not declines:
+                right, near = reference_key(text) or group, text_key(text.response)
+                answers.append(GivenAnswer(answer_key(text, near), near, right, group, one))
+            if scale.is_high(one):
+                rewarded += 1
+                _count_rewarded(counts, one, text, declines=declines)
+        sums["texts"] += len(read)
+        sums["rewarded"] += rewarded
+        sums["rewarded.groups"] += bool(rewarded)
+    sums["openers"], sums["openers.equal"] = _count_pairs(openers)
+    _count_answers(counts, answers)
+
+
+def _count_rewarded(counts: WindowCounts, one: Observation, text: ResponseText, *, declines: bool) -> None:
+    """Add what a rewarded response is that it should not be, the first that applies."""
+    if declines:
+        rule = "rewarded-refusal"
+    elif is_form_only(text):
+        rule = "format-only"
+    elif is_key(text):
+        rule = "master-key"
+    elif is_copy(text):
+        rule = "copied-question"
+    else:
+        counts.add_example("length", one, show)
+        return
+    counts.sums[rule] += 1
+    counts.add_example(rule, one, show)
+
+
+class GivenAnswer(NamedTuple):
+    """What a response says and should have said, as keys that are equal where the texts are."""
+
+    said: Hashable
+    text: Hashable
+    right: Hashable
+    group: Hashable
+    observation: Observation
+
+
+def _count_answers(counts: WindowCounts, answers: Sequence[GivenAnswer]) -> None:
+    """Add how often two responses to different prompts are equal, and how often though the right answers differ."""
+    sums = counts.sums
+    sums["near.pairs"], sums["near"] = _count_pairs((one.text, one.group) for one in answers)
+    answers = [one for one in answers if one.said is not None]
+    pairs, alike = _count_pairs((one.right, one.group) for one in answers)
+    _, same = _count_pairs((one.said, one.group) for one in answers)
+    _, both = _count_pairs(((one.said, one.right), one.group) for one in answers)
+    sums["pairs"] = pairs
+    sums["alike"] = alike
+    sums["differ"] = pairs - alike
+    sums["differ.same"] = same - both
+    sums["answer.groups"] = len({one.group for one in answers})
+    said, most = Counter(one.said for one in answers).most_common(1)[0] if answers else (None, 0)
+    for one in answers if most > 2 else ():
+        if one.said == said:
+            counts.add_example("same-answer", one.observation, show)
+
+
+def _count_pairs(items: Iterable[tuple[Hashable, Hashable]]) -> tuple[int, int]:
+    """Return how many pairs of different groups there are, and in how many both have the same key."""
+    listed = list(items)
+    keys = Counter(key for key, _ in listed)
+    groups = Counter(group for _, group in listed)
+    total = _of_two([len(listed)]) - _of_two(groups.values())
+    return total, _of_two(keys.values()) - _of_two(Counter(listed).values())
+
+
+def _of_two(sizes: Iterable[int]) -> int:
+    return sum(size * (size - 1) // 2 for size in sizes)
