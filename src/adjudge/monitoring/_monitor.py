@@ -28,7 +28,7 @@ from adjudge.monitoring._opinions import count_canaries, count_opinions, make_ca
 from adjudge.monitoring._rules import RULES
 from adjudge.monitoring._state import Alert, MonitorState
 from adjudge.monitoring._window import Scale, count_window
-from adjudge.rewards import Scorer, get_scorer
+from adjudge.rewards import Scorer, Wrapper, get_scorer
 
 if TYPE_CHECKING:
     from adjudge.model import Context, Judge, Score
@@ -101,7 +101,7 @@ def monitor(  # noqa: PLR0913 (each option stands alone, and all have defaults)
     return Monitor(get_scorer(scorer), settings, log=log, warn=warn)
 
 
-class Monitor(Scorer):
+class Monitor(Wrapper):
     """A scorer that is watched; `monitor` makes it.
 
     A copy in another process, forked or unpickled, counts its own rows and writes a file of its own beside `path`. An
@@ -116,20 +116,8 @@ class Monitor(Scorer):
         log: Callable[[dict[str, float]], object] | None = None,
         warn: Callable[[Alert], object] | None = None,
     ) -> None:
-        self.scorer = scorer
+        super().__init__(scorer)
         self.settings = settings
-        self.name = scorer.name
-        self.version = scorer.version
-        self.parts = scorer.parts
-        self.range = scorer.range
-        self.columns = scorer.columns
-        self.accepts = scorer.accepts
-        self.provenance = scorer.provenance
-        self.is_async = scorer.is_async
-        self.has_async = scorer.has_async
-        self.is_group = scorer.is_group
-        self.is_binary = scorer.is_binary
-        self.judges = scorer.judges
         self._log = log
         self._warn = _warn_of if warn is None else warn
         # Where an environment says what was achieved, the response may be anything.
@@ -155,10 +143,6 @@ class Monitor(Scorer):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _copy, (self.scorer, self.settings)
-
-    def check(self, columns: Collection[str]) -> None:
-        """Raise `ArgumentError` if rows with these columns cannot be scored."""
-        self.scorer.check(columns)
 
     def _score_slice(
         self, rows: Sequence[Mapping[str, Any]], contexts: Sequence[Context | None], labels: Sequence[object]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from adjudge.rewards._compose import all_of, first_of, gated, named, weighted
     from adjudge.rewards._registry import Description, describe, get_reward, get_scorer, list_rewards
     from adjudge.rewards._reward import Reward
-    from adjudge.rewards._scorer import Scorer
+    from adjudge.rewards._scorer import Scorer, Wrapper
     from adjudge.rewards._tag import Row, by_row, reward
     from adjudge.rewards.assertions import (
         cites_sources,
@@ -40,6 +40,7 @@ __all__ = [
     "Reward",
     "Row",
     "Scorer",
+    "Wrapper",
     "alfworld_episode_reward",
     "all_of",
     "by_row",
@@ -87,7 +88,7 @@ __getattr__, __dir__ = lazy_names(
         "_compose": ("all_of", "first_of", "gated", "named", "weighted"),
         "_registry": ("Description", "describe", "get_reward", "get_scorer", "list_rewards"),
         "_reward": ("Reward",),
-        "_scorer": ("Scorer",),
+        "_scorer": ("Scorer", "Wrapper"),
         "_tag": ("Row", "by_row", "reward"),
         "assertions": (
             "cites_sources",

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from adjudge.errors import UsageError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._registry import get_scorer
-from adjudge.rewards._scorer import Scorer
+from adjudge.rewards._scorer import Scorer, Wrapper
 from adjudge.rewards._tag import Row
 
 if TYPE_CHECKING:
@@ -141,36 +141,18 @@ class Composite(Scorer):
         return make(why, parts=parts, provenance=self.provenance)
 
 
-class Named(Scorer):
+class Named(Wrapper):
     """A scorer under another name: everything else, the numbers as well, is that of the scorer."""
 
     def __init__(self, name: str, scorer: Scorer) -> None:
         if not name or not name.isprintable():
             raise UsageError(f"a scorer's name is a line of text, got {name!r}")
-        self.scorer = scorer
+        super().__init__(scorer)
         self.name = name
-        self.version = scorer.version
-        self.parts = scorer.parts
-        self.range = scorer.range
-        self.columns = scorer.columns
-        self.accepts = scorer.accepts
         self.provenance = replace(scorer.provenance, scorer=name)
-        self.is_async = scorer.is_async
-        self.has_async = scorer.has_async
-        self.is_group = scorer.is_group
-        self.is_binary = scorer.is_binary
-        self.judges = scorer.judges
 
     def __reduce__(self) -> tuple[Any, ...]:
         return named, (self.name, self.scorer)
-
-    def warm_up(self) -> None:
-        """Start what the scorer's first heavy row would wait for."""
-        self.scorer.warm_up()
-
-    def check(self, columns: Collection[str]) -> None:
-        """Raise `ArgumentError` if the scorer cannot score rows with these columns."""
-        self.scorer.check(columns)
 
     def _score_slice(
         self, rows: Sequence[Row], contexts: Sequence[Context | None], labels: Sequence[object]

@@ -149,6 +149,33 @@ class Scorer:
         return same_parts(scores) if self.parts is None else scores
 
 
+class Wrapper(Scorer):
+    """A scorer around another one: all that it declares is that of the other, until a subclass says otherwise."""
+
+    def __init__(self, scorer: Scorer) -> None:
+        self.scorer = scorer
+        self.name = scorer.name
+        self.version = scorer.version
+        self.parts = scorer.parts
+        self.range = scorer.range
+        self.columns = scorer.columns
+        self.accepts = scorer.accepts
+        self.provenance = scorer.provenance
+        self.is_async = scorer.is_async
+        self.has_async = scorer.has_async
+        self.is_group = scorer.is_group
+        self.is_binary = scorer.is_binary
+        self.judges = scorer.judges
+
+    def warm_up(self) -> None:
+        """Start what the scorer's first heavy row would wait for."""
+        self.scorer.warm_up()
+
+    def check(self, columns: Collection[str]) -> None:
+        """Raise `ArgumentError` if the scorer cannot score rows with these columns."""
+        self.scorer.check(columns)
+
+
 def _prepare(
     rows: Rows, contexts: Sequence[Context | None] | None, labels: Sequence[object] | None
 ) -> tuple[Sequence[Row], Sequence[Context | None], Sequence[object]]:
