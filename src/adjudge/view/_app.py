@@ -6,6 +6,7 @@
 /runs/KEY/rows/7/json              the same as JSON
 /runs/KEY/version                  changes when the run has new rows: the page asks while a run goes on
 /calibrations/KEY                  what was measured of a judge
+/monitors/KEY                      what watched a reward
 /compare?base=KEY&new=KEY          two runs
 /compare/row?base=..&new=..&id=..  one row of both
 /runs/KEY/label, /runs/KEY/labels  labelling, and what the labels say: `_label_pages`
@@ -17,7 +18,7 @@ import asyncio
 import secrets
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -44,6 +45,7 @@ except ImportError:
 from adjudge.view._calibrations import calibration_page
 from adjudge.view._compare_pages import compare_page, pair_page
 from adjudge.view._label_pages import label_routes
+from adjudge.view._monitors import monitor_page
 from adjudge.view._pages import (
     STATIC,
     list_page,
@@ -54,6 +56,7 @@ from adjudge.view._pages import (
     run_page,
     version_of,
 )
+from adjudge.view._sources import stamp_of
 
 if TYPE_CHECKING:
     from uvicorn import Server
@@ -80,6 +83,8 @@ class Pages:
             Route("/compare", self._safe(self.compare)),
             Route("/compare/row", self._safe(self.pair)),
             Route("/calibrations/{key}", self._safe(self.calibration)),
+            Route("/monitors/{key}", self._safe(self.monitor)),
+            Route("/monitors/{key}/version", self._safe(self.monitor_version)),
             Route("/static/{name}", self._safe(self.static)),
             *label_routes(self.library, self._safe, self.desk),
         ]
@@ -102,9 +107,12 @@ class Pages:
             # The older one is the base: the list shows the newest first.
             return RedirectResponse(f"/compare?base={chosen[-1]}&new={chosen[0]}", 303)
         entries = await run_in_threadpool(self.library.entries)
-        if len(entries) == 1 and not self.library.has_folders and "list" not in request.query_params:
-            return RedirectResponse(f"/runs/{entries[0].key}", 303)
-        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen, self.library.calibrations()))
+        calibrations, monitors = self.library.calibrations(), self.library.monitors()
+        places = [f"/runs/{entry.key}" for entry in entries]
+        places += [*(f"/calibrations/{key}" for key in calibrations), *(f"/monitors/{key}" for key in monitors)]
+        if len(places) == 1 and not self.library.has_folders and "list" not in request.query_params:
+            return RedirectResponse(places[0], 303)
+        return HTMLResponse(await run_in_threadpool(list_page, entries, chosen, calibrations, monitors))
 
     async def run(self, request: Request) -> Response:
         """Answer with a run, or with how far the first reading of its file is."""
@@ -153,10 +161,18 @@ class Pages:
 
     async def calibration(self, request: Request) -> Response:
         """Answer with what was measured of a judge."""
-        path = self.library.calibrations().get(request.path_params["key"])
-        if path is None:
-            raise UsageError("There is no such file here.", code="no-such-row")
+        path = _file_of(request, self.library.calibrations())
         return HTMLResponse(await run_in_threadpool(calibration_page, path))
+
+    async def monitor(self, request: Request) -> Response:
+        """Answer with what watched a reward."""
+        path = _file_of(request, self.library.monitors())
+        run = request.query_params.get("run", "")
+        return HTMLResponse(await run_in_threadpool(monitor_page, path, request.path_params["key"], run))
+
+    async def monitor_version(self, request: Request) -> Response:
+        """Answer with what changes when the file has new lines."""
+        return PlainTextResponse(stamp_of(_file_of(request, self.library.monitors())))
 
     async def static(self, request: Request) -> Response:
         """Answer with a style sheet or a script, which are the same for everybody."""
@@ -171,6 +187,13 @@ class Pages:
         if not all(key in files for key in keys):
             raise UsageError("Choose two runs of the list to compare.", code="no-such-row")
         return (keys[0], files[keys[0]]), (keys[1], files[keys[1]])
+
+
+def _file_of(request: Request, files: Mapping[str, Path]) -> Path:
+    path = files.get(request.path_params["key"])
+    if path is None:
+        raise UsageError("There is no such file here.", code="no-such-row")
+    return path
 
 
 def _query(request: Request, index: RowIndex) -> Query:

@@ -85,6 +85,17 @@ def trend(values: Sequence[float]) -> str:
     return _svg("trend", 80, 20, words, shapes)
 
 
+def course(values: Sequence[float]) -> str:
+    """Return how a figure went from window to window, as a line between its least and its greatest value."""
+    if len(values) < 2:
+        return ""
+    low, high = min(values), max(values)
+    step, scale = 316 / (len(values) - 1), 28 / ((high - low) or 1.0)
+    points = " ".join(f"{2 + at * step:.1f},{31 - (value - low) * scale:.1f}" for at, value in enumerate(values))
+    words = f"from {decimal(values[0])} to {decimal(values[-1])} over {len(values):,} windows"
+    return _svg("course", 320, 34, words, f'<polyline class="trend" points="{points}"/>')
+
+
 def outcome_bar(scored: int, unscored: int, error: int, waiting: int = 0) -> str:
     """Return the three outcomes, and rows that wait, as shares of a bar."""
     counts = {"scored": scored, "unscored": unscored, "error": error, "waiting": waiting}

@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from adjudge.scenarios import Gate
 from adjudge.view._calibrations import is_calibration
 from adjudge.view._figures import RunFigures
 from adjudge.view._index import RowIndex, forget_old
+from adjudge.view._monitors import is_monitor
 from adjudge.view._sources import About, find_files, key_of, open_source, stamp_of
 
 MOST_OPEN = 12  # indexes that are open at once
@@ -70,12 +71,20 @@ class Library:
 
     def files(self) -> dict[str, Path]:
         """Return all files by key."""
-        return {key_of(path): path for path in find_files(self.paths) if not is_calibration(path)}
+        others = {*self.calibrations().values(), *self.monitors().values()}
+        return {key_of(path): path for path in find_files(self.paths) if path not in others}
 
     def calibrations(self) -> dict[str, Path]:
         """Return what was measured of judges, by key."""
+        return self._others(is_calibration)
+
+    def monitors(self) -> dict[str, Path]:
+        """Return what watched rewards, by key."""
+        return self._others(is_monitor)
+
+    def _others(self, is_one: Callable[[Path], bool]) -> dict[str, Path]:
         inside = (one for path in self.paths if path.is_dir() for one in sorted(path.iterdir()))
-        return {key_of(path): path for path in (*self.paths, *inside) if is_calibration(path)}
+        return {key_of(path): path for path in (*self.paths, *inside) if is_one(path)}
 
     def index(self, key: str) -> RowIndex:
         """Return the index of a file; an unknown key raises `UsageError`."""

@@ -40,7 +40,10 @@ def message_page(message: str) -> str:
 
 
 def list_page(
-    entries: Sequence[ListEntry], chosen: Sequence[str] = (), calibrations: Mapping[str, Path] | None = None
+    entries: Sequence[ListEntry],
+    chosen: Sequence[str] = (),
+    calibrations: Mapping[str, Path] | None = None,
+    monitors: Mapping[str, Path] | None = None,
 ) -> str:
     """Return the list of runs, each with the means of earlier runs of its name; some may be chosen already."""
     trends: dict[str, list[float]] = {}
@@ -54,7 +57,8 @@ def list_page(
     # Files of one name are told apart by their folder.
     names = Counter(entry.path.name for entry in entries)
     folders = {entry.key: str(entry.path.parent) for entry in entries if names[entry.path.name] > 1}
-    return render("list.html", lines=lines[::-1], chosen=chosen, folders=folders, calibrations=calibrations or {})
+    others = {"calibrations": calibrations or {}, "monitors": monitors or {}}
+    return render("list.html", lines=lines[::-1], chosen=chosen, folders=folders, **others)
 
 
 def _series(entry: ListEntry) -> str:

@@ -63,7 +63,16 @@ def environment() -> Environment:
     return found
 
 
-CHARTS = ("difference_bar", "histogram", "interval_bar", "outcome_bar", "reliability_diagram", "split_bar", "trend")
+CHARTS = (
+    "course",
+    "difference_bar",
+    "histogram",
+    "interval_bar",
+    "outcome_bar",
+    "reliability_diagram",
+    "split_bar",
+    "trend",
+)
 
 
 def _drawn(name: str) -> Any:
