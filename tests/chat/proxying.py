@@ -6,6 +6,7 @@ import socketserver
 import ssl
 import subprocess
 import threading
+import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,6 +120,8 @@ class ProxyServer(Listener):
     status: int = 200
     echo: str = ""
     secret: str | None = None
+    lag_s: float = 0.0
+    """How long it takes to end a connection that has ended on the other side."""
 
     @property
     def lines(self) -> list[str]:
@@ -137,17 +140,18 @@ class ProxyServer(Listener):
                 peer.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 behind.sendall(data)
-            back = threading.Thread(target=_pump, args=(behind, peer))
+            back = threading.Thread(target=_pump, args=(behind, peer, self.lag_s))
             back.start()
             _pump(peer, behind)
             back.join()
         return None
 
 
-def _pump(source: socket.socket, target: socket.socket) -> None:
+def _pump(source: socket.socket, target: socket.socket, lag_s: float = 0.0) -> None:
     """Copy until one side has enough."""
     with suppress(OSError, ValueError):
         while data := source.recv(65536):
             target.sendall(data)
+    time.sleep(lag_s)
     with suppress(OSError):
         target.shutdown(socket.SHUT_WR)

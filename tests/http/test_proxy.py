@@ -1,8 +1,10 @@
 """The proxy and the certificates that the environment names."""
 
 import asyncio
+import gc
 import socket
 import traceback
+import warnings
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +100,21 @@ def test_a_proxy_with_tls(certificates: Certificates, monkeypatch: pytest.Monkey
         assert ask(f"https://{HOST}/v1") == "Paris"
         assert ask(f"http://{HOST}/v1") == "Paris"
         assert (len(tunnel.heads), len(proxy.heads)) == (1, 1)
+
+
+def test_a_slow_end_leaves_no_socket(certificates: Certificates, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tunnel through TLS to the proxy is two connections: the client waits until the outer one has ended, too."""
+    monkeypatch.setenv("SSL_CERT_FILE", certificates.authority)
+    with (
+        Listener(certificates.context()) as server,
+        ProxyServer(certificates.context(), target=server.port, lag_s=0.5) as proxy,
+        warnings.catch_warnings(record=True) as left,
+    ):
+        warnings.simplefilter("always")
+        monkeypatch.setenv("HTTPS_PROXY", f"https://127.0.0.1:{proxy.port}")
+        assert ask(f"https://{HOST}/v1") == "Paris"
+        gc.collect()
+    assert [str(one.message) for one in left if one.category is ResourceWarning] == []
 
 
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import math
+import socket
 import ssl
 import time
 from collections import deque
@@ -10,15 +11,20 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
+from weakref import WeakSet
 
 from adjudge.http._address import public_resolver
 from adjudge.http._errors import ClientClosed, ConnectionFailed
 from adjudge.http._pace import Pace, SentCall
 
 if TYPE_CHECKING:
+    from aiohttp.connector import AddrInfoType
+
     from adjudge.http._proxy import Proxies, Proxy
 
 __all__ = ["Door", "Lane", "trust_of"]
+
+CLOSING_S = 5.0  # for a proxy to end its connections
 
 
 @dataclass(eq=False)
@@ -92,8 +98,13 @@ class Lane:
         """By scheme, host and port."""
         self.proxies = proxies
         resolver = ThreadedResolver(self.loop) if allow_private else public_resolver()
+        self._sockets: WeakSet[socket.socket] = WeakSet()
+        # Only the sockets of proxies are waited for at the end.
+        make_socket = None if proxies is None else self._socket
         self.session: aiohttp.ClientSession = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=in_flight, resolver=resolver, ttl_dns_cache=300),
+            connector=aiohttp.TCPConnector(
+                limit=in_flight, resolver=resolver, ttl_dns_cache=300, socket_factory=make_socket
+            ),
             cookie_jar=aiohttp.DummyCookieJar(),
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=None),
             auto_decompress=False,
@@ -106,6 +117,13 @@ class Lane:
         self.closed = True
         with contextlib.suppress(RuntimeError):
             self.session.detach()
+
+    def _socket(self, address: "AddrInfoType") -> socket.socket:
+        """Make a socket for an address, and remember it as long as it is used."""
+        family, kind, protocol, _, _ = address
+        made = socket.socket(family, kind, protocol)
+        self._sockets.add(made)
+        return made
 
     async def _keep(self) -> AsyncGenerator[None, None]:
         """Stay open at `yield`; then close every connection, and calls under way or waiting get `ClientClosed`."""
@@ -122,8 +140,9 @@ class Lane:
                 door.waiting.clear()
             await self.session.close()
             # aiohttp does not wait for the outer of two TLS connections, one inside the other, to end.
-            if any(door.proxy is not None and door.proxy.url.startswith("https") for door in self.doors.values()):
-                await asyncio.sleep(0.1)
+            ends = self.loop.time() + CLOSING_S
+            while any(one.fileno() >= 0 for one in self._sockets) and self.loop.time() < ends:
+                await asyncio.sleep(0.01)
 
 
 @lru_cache(maxsize=4)
