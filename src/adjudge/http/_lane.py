@@ -141,7 +141,7 @@ class Lane:
             await self.session.close()
             # aiohttp does not wait for the outer of two TLS connections, one inside the other, to end.
             ends = self.loop.time() + CLOSING_S
-            while any(one.fileno() >= 0 for one in self._sockets) and self.loop.time() < ends:
+            while any(one.fileno() >= 0 for one in self._sockets) and self.loop.time() < ends:  # noqa: ASYNC110 (no event says it)
                 await asyncio.sleep(0.01)
 
 
