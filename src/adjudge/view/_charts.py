@@ -74,26 +74,26 @@ def difference_bar(value: float, low: float | None, high: float | None, reach: f
 
 def trend(values: Sequence[float]) -> str:
     """Return the values of runs with one name, the oldest first, as a line."""
-    if len(values) < 2:
-        return ""
-    low, high = min(values), max(values)
-    step, scale = 76 / (len(values) - 1), 14 / ((high - low) or 1.0)
-    points = " ".join(f"{2 + at * step:.1f},{17 - (value - low) * scale:.1f}" for at, value in enumerate(values))
-    last = points.rpartition(" ")[2].split(",")
-    words = f"from {decimal(values[0])} to {decimal(values[-1])} over {len(values)} runs"
-    shapes = f'<polyline class="trend" points="{points}"/><circle class="dot" cx="{last[0]}" cy="{last[1]}" r="2.5"/>'
-    return _svg("trend", 80, 20, words, shapes)
+    return _line("trend", values, 80, 20, "runs")
 
 
 def course(values: Sequence[float]) -> str:
     """Return how a figure went from window to window, as a line between its least and its greatest value."""
+    return _line("course", values, 320, 34, "windows")
+
+
+def _line(name: str, values: Sequence[float], width: int, height: int, what: str) -> str:
+    """Return values as a line with a dot at the last one; a single value has no line."""
     if len(values) < 2:
         return ""
     low, high = min(values), max(values)
-    step, scale = 316 / (len(values) - 1), 28 / ((high - low) or 1.0)
-    points = " ".join(f"{2 + at * step:.1f},{31 - (value - low) * scale:.1f}" for at, value in enumerate(values))
-    words = f"from {decimal(values[0])} to {decimal(values[-1])} over {len(values):,} windows"
-    return _svg("course", 320, 34, words, f'<polyline class="trend" points="{points}"/>')
+    step, scale = (width - 4) / (len(values) - 1), (height - 6) / ((high - low) or 1.0)
+    places = [(2 + at * step, height - 3 - (value - low) * scale) for at, value in enumerate(values)]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    words = f"from {decimal(values[0])} to {decimal(values[-1])} over {len(values):,} {what}"
+    shapes = f'<polyline class="trend" points="{points}"/>'
+    shapes += f'<circle class="dot" cx="{places[-1][0]:.1f}" cy="{places[-1][1]:.1f}" r="2.5"/>'
+    return _svg(name, width, height, words, shapes)
 
 
 def outcome_bar(scored: int, unscored: int, error: int, waiting: int = 0) -> str:
