@@ -4,7 +4,7 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
@@ -153,19 +153,32 @@ class ThreadedServer:
 
 @asynccontextmanager
 async def listening(
-    app: "web.Application", host: str, port: int, *, header_s: float = 10.0, **options: Any
+    app: "web.Application | Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]",
+    host: str,
+    port: int,
+    *,
+    header_s: float = 10.0,
+    drain_s: float = 1.0,
+    any_name: bool = False,
+    **options: Any,
 ) -> AsyncIterator[int]:
-    """Serve an application; yields the port.
+    """Serve an application, or a bare handler, which costs less a request; yields the port.
 
-    A request must name this machine as its host, and may not come from a page of another site; its headers must arrive
-    within `header_s` seconds.
+    A request must name this machine as its host, unless `any_name`, and may not come from a page of another site; its
+    headers must arrive within `header_s` seconds. At the end, requests that are being answered have `drain_s` seconds.
     """
     from aiohttp import web
 
-    guard = _Guard(host, header_s)
-    # aiohttp marks a middleware, which a bound method does not allow.
-    app.middlewares.insert(0, web.middleware(partial(guard.check)))
-    runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0, **options)
+    guard = _Guard("" if any_name else host, header_s)
+    runner: web.AppRunner | web.ServerRunner
+    options = {"access_log": None, "logger": server_log(), **options}
+    if isinstance(app, web.Application):
+        # aiohttp marks a middleware, which a bound method does not allow.
+        app.middlewares.insert(0, web.middleware(partial(guard.check)))
+        runner = web.AppRunner(app, shutdown_timeout=drain_s, **options)
+    else:
+        server = web.Server(partial(guard.check, handler=app), **options)
+        runner = web.ServerRunner(server, shutdown_timeout=drain_s)
     await runner.setup()
     watching = asyncio.create_task(guard.watch(runner))
     try:
@@ -202,7 +215,7 @@ class _Guard:
         self._active: set[Any] = set()  # connections with a request that is being answered
         self._since: dict[Any, float] = {}  # when the others began to wait for one
 
-    async def check(self, request: "web.Request", handler: Callable[..., Any]) -> Any:
+    async def check(self, request: "web.BaseRequest", handler: Callable[..., Any]) -> Any:
         """Answer a request from elsewhere with 421 or 403, and hand on any other."""
         from aiohttp import web
 
@@ -223,7 +236,7 @@ class _Guard:
             self._active.discard(request.protocol)
             self._since.pop(request.protocol, None)
 
-    async def watch(self, runner: "web.AppRunner") -> None:
+    async def watch(self, runner: "web.AppRunner | web.ServerRunner") -> None:
         """Close connections that have been without a request for too long, and the oldest where there are too many."""
         clock = asyncio.get_running_loop().time
         while True:

@@ -1,0 +1,177 @@
+"""`adjudge serve` against `score_many` on the same rows, in CPU time of the server and all its processes.
+
+Bars, for 512 rollouts of 600 words and qa_f1_reward: in one post at most 1.5x of `score_many` alone, in 512 posts at
+most 2.5x; with 64 clients at once the p99 of the latency is at most 3x its median. Medians of several rounds count.
+`--soak MINUTES` posts at full rate for so long: the memory of the second half grows by at most 5 %.
+"""
+
+import sys
+
+sys.path = [place for place in sys.path if not place.endswith("benchmarks")]  # math.py here is not Python's
+
+
+import asyncio
+import os
+import random
+import statistics
+import subprocess
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+POST_BAR, SINGLE_BAR, LATENCY_BAR, MEMORY_BAR = 1.5, 2.5, 3.0, 1.05
+ROWS = 512
+CLIENTS = 64
+ROUNDS = 15
+
+ALONE = """
+import sys
+from time import process_time
+import msgspec
+from adjudge.rewards import get_scorer
+rows = msgspec.json.decode(sys.stdin.buffer.read())["rows"]
+scorer, found = get_scorer("qa_f1_reward"), []
+for _ in range(21):
+    began = process_time()
+    scorer.score_many(rows)
+    found.append(process_time() - began)
+print(sorted(found)[10])
+"""
+
+
+def rows() -> list[dict[str, str]]:
+    """Make rollouts of 600 words."""
+    chance = random.Random(7)
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = ["".join(chance.choices(letters, k=chance.randint(2, 9))) for _ in range(500)]
+    return [
+        {"final_response": " ".join(chance.choices(words, k=600)), "answer": " ".join(chance.choices(words, k=3))}
+        for _ in range(ROWS)
+    ]
+
+
+class Served:
+    """A server in a process of its own."""
+
+    def __init__(self) -> None:
+        command = [sys.executable, "-m", "adjudge", "serve", "--scorer", "qa_f1_reward", "--port", "0", "--token", "t"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.port = int((self.process.stdout.readline() if self.process.stdout else "").rpartition(":")[2])
+
+    def _pids(self) -> list[int]:
+        found = [self.process.pid]
+        for pid in found:  # grows on the way
+            for children in Path(f"/proc/{pid}/task").glob("*/children"):
+                found += map(int, children.read_text().split())
+        return found
+
+    @property
+    def cpu(self) -> float:
+        """CPU seconds of all its threads and processes, which the kernel counts in nanoseconds."""
+        total = 0
+        for pid in self._pids():
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                total += int((thread / "schedstat").read_text().split()[0])
+        return total / 1e9
+
+    @property
+    def memory(self) -> float:
+        """Megabytes that its processes have of their own."""
+        total = 0
+        for pid in self._pids():
+            text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+            total += sum(int(line.split()[1]) for line in text.splitlines() if line.startswith("Private"))
+        return total / 1024
+
+    def request(self, given: Sequence[Any]) -> bytes:
+        """Return a whole request."""
+        body = msgspec.json.encode({"rows": given})
+        head = f"POST /score HTTP/1.1\r\nHost: 127.0.0.1:{self.port}\r\nAuthorization: Bearer t\r\n"
+        return f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+    async def clients(self, requests: Sequence[bytes], count: int) -> list[float]:
+        """Send requests from so many clients at once; return how long each answer took."""
+        latencies: list[float] = []
+
+        async def one(mine: Sequence[bytes]) -> None:
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            for request in mine:
+                began = time.perf_counter()
+                writer.write(request)
+                head = await reader.readuntil(b"\r\n\r\n")
+                if not head.startswith(b"HTTP/1.1 200"):
+                    raise SystemExit(head.decode())
+                length = next(line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length"))
+                await reader.readexactly(int(length.partition(b":")[2]))
+                latencies.append(time.perf_counter() - began)
+            writer.close()
+
+        await asyncio.gather(*(one(requests[at::count]) for at in range(count)))
+        return latencies
+
+
+def costs(server: Served, requests: Sequence[bytes], count: int) -> tuple[float, list[float]]:
+    """Return the median CPU seconds of sending all these requests, and the latencies."""
+    used, latencies = [], []
+    for _ in range(ROUNDS):
+        before = server.cpu
+        latencies += asyncio.run(server.clients(requests, count))
+        used.append(server.cpu - before)
+    return statistics.median(used), latencies
+
+
+def soak(server: Served, data: Sequence[Any], minutes: float) -> bool:
+    """Post at full rate, and look at the memory."""
+    requests = [*(server.request([row]) for row in data), server.request(data)]
+    until, found, sent = time.monotonic() + minutes * 60, list[float](), 0
+    while time.monotonic() < until:
+        asyncio.run(server.clients(requests, CLIENTS))
+        sent += len(requests)
+        found.append(server.memory)
+    half = len(found) // 2
+    first, last = statistics.median(found[half : half + half // 4 + 1]), statistics.median(found[-(half // 4 + 1) :])
+    print(f"{sent:,} posts in {minutes:g} minutes: {first:.1f} MB at half time, {last:.1f} MB at the end")
+    return last <= first * MEMORY_BAR
+
+
+def main() -> int:
+    """Measure, and return 1 where a bar is missed."""
+    data = rows()
+    server = Served()
+    try:
+        if "--soak" in sys.argv:
+            is_good = soak(server, data, float(sys.argv[sys.argv.index("--soak") + 1]))
+        else:
+            body = msgspec.json.encode({"rows": data})
+            alone = float(
+                subprocess.run([sys.executable, "-c", ALONE], input=body, capture_output=True, check=True).stdout
+            )
+            whole, single = [server.request(data)], [server.request([row]) for row in data]
+            asyncio.run(server.clients([*whole, *single], 1))  # warm
+            print(f"score_many alone {alone * 1e6 / ROWS:.0f} us a row, {os.cpu_count()} cores")
+            is_good = True
+            for name, requests, count, bar in (
+                ("one post of 512", whole, 1, POST_BAR),
+                ("512 posts, one client", single, 1, SINGLE_BAR),
+                (f"512 posts, {CLIENTS} clients", single, CLIENTS, SINGLE_BAR),
+            ):
+                used, latencies = costs(server, requests, count)
+                print(f"{name:<24} {used / alone:5.2f}x  (bar {bar:g}x)")
+                is_good &= used <= bar * alone
+            median, p99 = statistics.median(latencies), statistics.quantiles(latencies, n=100)[98]
+            print(
+                f"latency, {CLIENTS} clients      {p99 / median:5.2f}x  (p99 {p99 * 1e3:.1f} ms of {median * 1e3:.1f})"
+            )
+            is_good &= p99 <= LATENCY_BAR * median
+    finally:
+        server.process.terminate()
+        server.process.wait()
+    print("all bars are met" if is_good else "A BAR IS MISSED")
+    return int(not is_good)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
