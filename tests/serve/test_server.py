@@ -49,9 +49,10 @@ def test_heavy_rows_have_the_same_scores(client: Client) -> None:
     assert [one["value"] for one in client.scores(rows, "math_equal_reward")] == [1.0, 1.0, 0.0]
 
 
-def test_no_rows_have_no_scores(client: Client) -> None:
+@pytest.mark.parametrize("scorer", [None, "math_equal_reward", "rewards:best", "rewards:loose"])
+def test_no_rows_have_no_scores(client: Client, scorer: str | None) -> None:
     """An empty list is answered with an empty list."""
-    assert client.scores([]) == []
+    assert client.scores([], scorer) == []
 
 
 def test_only_scorers_of_the_start_are_asked(client: Client) -> None:
@@ -135,9 +136,12 @@ def test_groups_are_scored_together(client: Client) -> None:
 
 
 def test_parts_are_those_of_the_request(client: Client) -> None:
-    """Names of parts that are not declared come from the rows of one request, not from its neighbours."""
+    """Parts that are not declared are those of all rows of the request, and not of its neighbours'."""
     (score,) = client.scores([{"final_response": "alone"}], "rewards:loose")
     assert score["parts"] == {"alone": 1.0}
+    names = [f"n{number}" for number in range(150)]
+    scores = client.scores([{"final_response": name} for name in names], "rewards:loose")
+    assert [one["parts"] for one in scores] == [{**dict.fromkeys(names), name: 1.0} for name in names]
 
 
 def test_lines_are_answered_with_lines(client: Client) -> None:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -210,25 +210,25 @@ class _Guard:
     """
 
     def __init__(self, host: str, header_s: float) -> None:
-        self._host = host.lower()
+        # The same few names come with every request.
+        self._is_own = lru_cache(maxsize=64)(partial(is_own_name, host=host.lower()))
         self._header_s = header_s
         self._active: set[Any] = set()  # connections with a request that is being answered
         self._since: dict[Any, float] = {}  # when the others began to wait for one
 
     async def check(self, request: "web.BaseRequest", handler: Callable[..., Any]) -> Any:
         """Answer a request from elsewhere with 421 or 403, and hand on any other."""
-        from aiohttp import web
-
-        named = request.headers.get("Host", "")
-        origin = request.headers.get("Origin")
-        names = [named]
+        headers, target = request.headers, request.raw_path
+        named = headers.get("Host", "")
+        origin = headers.get("Origin")
+        is_ours = self._is_own(named)
         # A request may also name a host in its first line: `POST http://host/path`.
-        if not request.raw_path.startswith("/"):
-            names.append(request.raw_path.partition("//")[2].partition("/")[0])
-        if not all(is_own_name(name, self._host) for name in names):
-            return web.Response(text="This server answers only requests to its own address.\n", status=421)
+        if not target.startswith("/"):
+            is_ours = is_ours and self._is_own(target.partition("//")[2].partition("/")[0])
+        if not is_ours:
+            return _refusal(421, "This server answers only requests to its own address.\n")
         if origin is not None and origin.lower() != f"http://{named.lower()}":
-            return web.Response(text="This server does not answer pages of other sites.\n", status=403)
+            return _refusal(403, "This server does not answer pages of other sites.\n")
         self._active.add(request.protocol)
         try:
             return await handler(request)
@@ -252,6 +252,12 @@ class _Guard:
             for index, (each, begun) in enumerate(self._since.items()):
                 if index < beyond or now - begun > self._header_s:
                     each.force_close()
+
+
+def _refusal(status: int, text: str) -> "web.Response":
+    from aiohttp import web
+
+    return web.Response(text=text, status=status)
 
 
 def is_own_name(named: str, host: str) -> bool:

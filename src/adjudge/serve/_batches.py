@@ -8,17 +8,16 @@ request alone; what hangs is asked again row by row. The rows that remain are er
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from adjudge.errors import ProcessError
+from adjudge.errors import AdjudgeError
 from adjudge.processes import JobTimeout, WorkerPool
 from adjudge.rewards import Scorer
 from adjudge.serve._metrics import Metrics
 from adjudge.serve._shapes import Shape
-from adjudge.serve._worker import as_json, code_of, failed, is_light, is_whole, score
+from adjudge.serve._worker import LIGHT_BYTES, as_json, code_of, failed, is_light, score_rows, with_same_parts
 
 WAIT_S = 0.003
 BATCH = 64  # rows of one batch
@@ -47,13 +46,13 @@ class Queue:
         self.name = name
         self.shape: Shape = shape
         self.scorer = scorer
-        self.whole = is_whole(scorer)
+        self.is_light = is_light(scorer)
         self.pieces: deque[RowPiece] = deque()
 
     def add(self, rows: Sequence[bytes]) -> list[RowPiece]:
         """Add the rows of a request, in pieces where the scorer allows that."""
         loop = asyncio.get_running_loop()
-        size = max(len(rows), 1) if self.whole else BATCH
+        size = len(rows) if self.scorer.is_group else BATCH
         pieces = [RowPiece(rows[at : at + size], loop.create_future()) for at in range(0, len(rows), size)]
         self.pieces.extend(pieces)
         return pieces
@@ -87,22 +86,22 @@ class Batches:
 
     async def score(self, queue: Queue, rows: Sequence[bytes]) -> list[bytes]:
         """Return the score of each row, as JSON."""
-        done: list[bytes] = []
-        if is_light(queue.scorer, rows):
-            done = self._count(queue, score((queue.name, queue.shape, queue.whole, [rows])))
-        # Nearly always that was all of them.
-        pieces = queue.add(rows[len(done) :])
-        if not pieces:
-            return done
+        if queue.is_light and sum(map(len, rows)) <= LIGHT_BYTES:
+            codes = Counter[str]()
+            scores = score_rows(queue.scorer, queue.shape, rows, codes)
+            self._metrics.add_rows(queue.scorer.name, codes)
+            return scores
+        if not rows:
+            return []
+        pieces = queue.add(rows)
         if queue not in self._waiting:
             self._waiting.append(queue)
         if self._timer is None:
             loop = asyncio.get_running_loop()
             # At once still lets those join whose requests arrived together with this one.
             self._timer = loop.call_later(WAIT_S, self._start) if self._running else loop.call_soon(self._start)
-        for piece in pieces:
-            done += await piece.done
-        return done
+        scores = [score for piece in pieces for score in await piece.done]
+        return with_same_parts(scores) if queue.scorer.parts is None else scores
 
     def _start(self) -> None:
         """Start batches while processes are free."""
@@ -126,24 +125,20 @@ class Batches:
         """Have one batch scored, and put back what is to be asked again."""
         self._metrics.batches += 1
         try:
-            found = await self._pool.arun((queue.name, queue.shape, queue.whole, [piece.left for piece in batch]))
-        except ProcessError as error:
+            found = await self._pool.arun((queue.name, queue.shape, [piece.left for piece in batch]))
+        except AdjudgeError as error:
             self._metrics.failed_batches += 1
             again = self._after(queue, batch, error)
         else:
-            again = _share(batch, self._count(queue, found))
+            self._metrics.add_rows(queue.scorer.name, found["codes"])
+            again = _share(batch, found["scores"])
         if again:
             # They have waited longest.
             queue.pieces.extendleft(reversed(again))
             if queue not in self._waiting:
                 self._waiting.appendleft(queue)
 
-    def _count(self, queue: Queue, found: dict[str, Any]) -> list[bytes]:
-        self._metrics.add_rows(queue.scorer.name, found["codes"])
-        scores: list[bytes] = found["scores"]
-        return scores
-
-    def _after(self, queue: Queue, batch: list[RowPiece], error: ProcessError) -> list[RowPiece]:
+    def _after(self, queue: Queue, batch: list[RowPiece], error: AdjudgeError) -> list[RowPiece]:
         """Return what is asked again after a process died or was killed, and make errors of the rest."""
         if len(batch) > 1:
             for piece in batch:

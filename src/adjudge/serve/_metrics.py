@@ -31,7 +31,7 @@ class Metrics:
         """Count scored rows, given as `status code`."""
         for found, count in codes.items():
             status, _, code = found.partition(" ")
-            key = (scorer, status, code if _CODE.fullmatch(code) else "other")
+            key = (scorer, status, code if not code or _CODE.fullmatch(code) else "other")
             if key not in self.rows and len(self.rows) >= MOST_CODES:
                 key = (scorer, status, "other")
             self.rows[key] += count

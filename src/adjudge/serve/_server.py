@@ -125,7 +125,7 @@ class RewardServer:
                 pool = stack.enter_context(_pool(limits))
                 self._batches = Batches(pool, limits.workers, self.metrics)
                 # Before anybody asks: imports, and what heavy rows need, take seconds.
-                warm = [pool.arun((name, "row", False, [])) for name in pooled for _ in range(limits.workers)]
+                warm = [pool.arun((name, "row", [])) for name in pooled for _ in range(limits.workers)]
                 await asyncio.gather(*warm)
             for name in self._asking:
                 self.run = self.run or new_run_file("serve")
@@ -144,7 +144,7 @@ class RewardServer:
             )
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """ScoreReply one request, whatever it holds."""
+        """Answer one request, whatever it holds."""
         began = time.perf_counter()
         path = request.path
         with Caught() as caught:

@@ -1,6 +1,6 @@
 """The inside of a scoring process: rows as JSON in, scores as JSON out.
 
-    score(("qa_f1_reward", "row", False, [[b'{"final_response": "Paris", "answer": "Paris"}']]))
+    score(("qa_f1_reward", "row", [[b'{"final_response": "Paris", "answer": "Paris"}']]))
         {"scores": [b'{"value":1.0,"status":"scored",...}'], "codes": {"scored ": 1}}
 
 A job is made of pieces, each the rows of one request or some of them. It gives back what it has done after a while, so
@@ -9,7 +9,7 @@ that a few slow rows neither hold up the others nor look like a worker that hang
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -24,52 +24,51 @@ LIGHT = "adjudge.rewards.qa"
 LIGHT_BYTES = 1 << 15  # less than a millisecond
 QUICK_S = 0.02  # a slice that took less may be followed by a larger one
 
-Job: TypeAlias = tuple[str, Shape, bool, Sequence[Sequence[bytes]]]
-"""A scorer's name, the shape of its rows, whether a piece is scored whole, and the pieces."""
+Job: TypeAlias = tuple[str, Shape, Sequence[Sequence[bytes]]]
+"""A scorer's name, the shape of its rows, and the pieces."""
 
 
-def is_whole(scorer: Scorer) -> bool:
-    """Return whether the score of a row depends on the rows beside it: its group, or the names of their parts."""
-    return scorer.is_group or scorer.parts is None
-
-
-def is_light(scorer: Scorer, rows: Sequence[bytes]) -> bool:
-    """Return whether rows are scored where they are: asking a process about them would cost more than they do.
+def is_light(scorer: Scorer) -> bool:
+    """Return whether a few rows are scored where they are: asking a process about them would cost more than they do.
 
     Only rules of ours whose time is known to grow as the text does; whatever can hang needs a process.
     """
-    rule = getattr(scorer, "function", None)
-    return getattr(rule, "__module__", None) == LIGHT and sum(map(len, rows)) <= LIGHT_BYTES
+    return getattr(getattr(scorer, "function", None), "__module__", None) == LIGHT
 
 
 def score(job: Job) -> dict[str, Any]:
     """Score the rows of a job, or the first of them; a job without pieces starts what heavy rows need."""
-    name, shape, whole, pieces = job
+    name, shape, pieces = job
     scorer = _scorer(name)
     if not pieces:
         scorer.warm_up()
-        return {"scores": [], "codes": {}}
+    # Which parts a score has may depend on the rows beside it: on those of its own request alone.
+    if scorer.parts is not None and not scorer.is_group:
+        pieces = [[row for piece in pieces for row in piece]]
     scores: list[bytes] = []
     codes: Counter[str] = Counter()
-
-    def add(rows: Sequence[bytes]) -> None:
-        for found in _score_rows(scorer, shape, rows):
-            codes[code_of(found)] += 1
-            scores.append(as_json(found))
-
-    if whole:
-        for piece in pieces:
-            add(piece)
-        return {"scores": scores, "codes": dict(codes)}
-    rows = [row for piece in pieces for row in piece]
     started = began = time.monotonic()
     size = 1
-    while len(scores) < len(rows) and began - started < ENOUGH_S:
-        # Small at first: whether rows are slow shows when some have been scored.
-        add(rows[len(scores) : len(scores) + size])
-        ended = time.monotonic()
-        size, began = (size * 2 if ended - began < QUICK_S else 1), ended
+    for piece in pieces:
+        at = 0
+        while at < len(piece):
+            if began - started > ENOUGH_S and not scorer.is_group:
+                return {"scores": scores, "codes": dict(codes)}
+            # Small at first: whether rows are slow shows when some have been scored.
+            end = len(piece) if scorer.is_group else at + size
+            scores += score_rows(scorer, shape, piece[at:end], codes)
+            ended = time.monotonic()
+            size, began = (size * 2 if ended - began < QUICK_S else 1), ended
+            at = end
     return {"scores": scores, "codes": dict(codes)}
+
+
+def score_rows(scorer: Scorer, shape: Shape, rows: Sequence[bytes], codes: Counter[str]) -> list[bytes]:
+    """Return the scores of rows as JSON, and add to the counts of their codes."""
+    scores = _score_rows(scorer, shape, rows)
+    for found in scores:
+        codes[code_of(found)] += 1
+    return [as_json(found) for found in scores]
 
 
 @lru_cache(maxsize=64)
@@ -113,16 +112,20 @@ def failed(scorer: Scorer, reason: str) -> Score:
 
 def code_of(score: Score) -> str:
     """Return what a score is counted as: its status and, where it has no number, the code of its reason."""
-    code = "" if score.value is not None else str(score.reason).partition(":")[0]
-    return f"{score.status} {code}"
+    return "scored " if score.value is not None else f"{score.status} {str(score.reason).partition(':')[0]}"
 
 
 def as_json(score: Score) -> bytes:
     """Return a score as a reply has it."""
-    row: Mapping[str, Any] = {
-        "value": score.value,
-        "status": score.status,
-        "reason": score.reason,
-        "parts": score.parts,
-    }
+    row = {"value": score.value, "status": score.status, "reason": score.reason, "parts": score.parts}
     return json_line(row, checked=True)[:-1]
+
+
+def with_same_parts(scores: Sequence[bytes]) -> list[bytes]:
+    """Give all scores of a request the same parts, as `score_many` does; the missing ones are None."""
+    found = [decode_json(score) for score in scores]
+    names = dict.fromkeys(name for score in found for name in score["parts"])
+    return [
+        text if len(score["parts"]) == len(names) else json_line({**score, "parts": {**names, **score["parts"]}})[:-1]
+        for text, score in zip(scores, found, strict=True)
+    ]
