@@ -107,6 +107,46 @@ def test_a_hundred_megabytes_are_refused_before_they_are_read(client: Client) ->
     assert client.scores([ROW])[0]["value"] == 1.0
 
 
+HEAD = f"POST /score HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n".encode()
+BROKEN = {
+    "a chunk of no length": b"Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+    "a chunk that is longer than it says": b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}{}{}\r\n0\r\n\r\n",
+    "a length that is no number": b"Content-Length: many\r\n\r\n{}",
+    "a negative length": b"Content-Length: -1\r\n\r\n{}",
+    "two lengths": b"Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}",
+    "a body that ends early": b"Content-Length: 200\r\n\r\n{",
+    "lines that end early": b"Content-Type: application/x-ndjson\r\nContent-Length: 200\r\n\r\n{}\n{",
+    "lines in a chunk of no length": b"Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+}
+
+
+@pytest.mark.parametrize("rest", BROKEN.values(), ids=BROKEN)
+def test_what_is_not_http_is_not_a_fault_of_ours(client: Client, rest: bytes) -> None:
+    """A body that is not framed, or whose sender goes, is refused or dropped: it is never a 500."""
+    with socket.create_connection(("127.0.0.1", client.port), timeout=30) as connection:
+        connection.sendall(HEAD + rest)
+        connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        with suppress(ConnectionError):
+            while part := connection.recv(65536):
+                answer += part
+    assert answer == b"" or answer[9:12] in (b"400", b"200"), answer
+    # A stream that was cut has no end.
+    assert answer[9:12] != b"200" or not answer.endswith(b"0\r\n\r\n"), answer
+    assert client.scores([ROW])[0]["value"] == 1.0
+    assert not any('status="500"' in name for name in client.metrics())
+
+
+def test_a_client_that_waits_is_told_to_send(client: Client) -> None:
+    """`Expect: 100-continue`, which curl sends with large bodies, is answered before the body is read."""
+    body = b'{"rows": [' + GOOD + b"]}"
+    with socket.create_connection(("127.0.0.1", client.port), timeout=30) as connection:
+        connection.sendall(HEAD + b"Expect: 100-continue\r\nContent-Length: %d\r\n\r\n" % len(body))
+        assert connection.recv(100).startswith(b"HTTP/1.1 100 ")
+        connection.sendall(body)
+        assert b'"value":1.0' in connection.recv(65536)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.recursive(

@@ -17,6 +17,11 @@ from support import golden
 ROW = {"final_response": "It is Paris.", "answer": "Paris"}
 
 
+def as_bytes(row: object) -> bytes:
+    """Return a row as a line."""
+    return json.dumps(row).encode()
+
+
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """Serve two rewards and small limits."""
@@ -31,12 +36,17 @@ def test_golden_rows_have_the_same_scores(client: Client) -> None:
     """Golden rows through the server have the value, status, reason and parts that `score_many` gives them."""
     rows = [row["args"] for row in golden("qa") if row["reward"] == "qa_f1_reward"]
     # Many rows at once go to the scoring processes, few are scored where they are.
-    for given in ((rows * 40)[:200], rows[:2]):
+    many = (rows * 40)[:200]
+    # Messages call a row by its place in the request.
+    many[3], many[150] = {"answer": "Paris"}, {"final_response": 7, "answer": "Paris"}
+    for given in (many, rows[:2], [rows[0], {"answer": "Paris"}]):
         wanted = [
             {"value": one.value, "status": one.status, "reason": one.reason, "parts": dict(one.parts)}
             for one in get_scorer("qa_f1_reward").score_many(given)
         ]
         assert client.scores(given) == wanted
+        lines = client.ask("POST", "/score", b"\n".join(map(as_bytes, given)), Content_Type="application/x-ndjson")
+        assert [json.loads(line) for line in lines.body.splitlines()] == wanted
 
 
 def test_heavy_rows_have_the_same_scores(client: Client) -> None:

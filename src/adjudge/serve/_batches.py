@@ -29,6 +29,7 @@ class RowPiece:
     """Some rows of one request, scored together; `done` gets one score a row, as JSON."""
 
     rows: Sequence[bytes]
+    first: int  # the place of the first one in the request
     done: asyncio.Future[list[bytes]]
     scores: list[bytes] = field(default_factory=list)  # of the first rows
     is_alone: bool = False  # whether a process died of a batch that it was part of
@@ -49,11 +50,11 @@ class Queue:
         self.is_light = is_light(scorer)
         self.pieces: deque[RowPiece] = deque()
 
-    def add(self, rows: Sequence[bytes]) -> list[RowPiece]:
+    def add(self, rows: Sequence[bytes], first: int) -> list[RowPiece]:
         """Add the rows of a request, in pieces where the scorer allows that."""
         loop = asyncio.get_running_loop()
         size = len(rows) if self.scorer.is_group else BATCH
-        pieces = [RowPiece(rows[at : at + size], loop.create_future()) for at in range(0, len(rows), size)]
+        pieces = [RowPiece(rows[at : at + size], first + at, loop.create_future()) for at in range(0, len(rows), size)]
         self.pieces.extend(pieces)
         return pieces
 
@@ -84,16 +85,16 @@ class Batches:
         self._running: set[asyncio.Task[None]] = set()
         self._timer: asyncio.Handle | None = None
 
-    async def score(self, queue: Queue, rows: Sequence[bytes]) -> list[bytes]:
-        """Return the score of each row, as JSON."""
+    async def score(self, queue: Queue, rows: Sequence[bytes], first: int) -> list[bytes]:
+        """Return the score of each row, as JSON; `first` is the place of the first one in its request."""
         if queue.is_light and sum(map(len, rows)) <= LIGHT_BYTES:
             codes = Counter[str]()
-            scores = score_rows(queue.scorer, queue.shape, rows, codes)
+            scores = score_rows(queue.scorer, queue.shape, list(enumerate(rows, first)), codes)
             self._metrics.add_rows(queue.scorer.name, codes)
             return scores
         if not rows:
             return []
-        pieces = queue.add(rows)
+        pieces = queue.add(rows, first)
         if queue not in self._waiting:
             self._waiting.append(queue)
         if self._timer is None:
@@ -125,7 +126,8 @@ class Batches:
         """Have one batch scored, and put back what is to be asked again."""
         self._metrics.batches += 1
         try:
-            found = await self._pool.arun((queue.name, queue.shape, [piece.left for piece in batch]))
+            pieces = [(piece.first + len(piece.scores), piece.left) for piece in batch]
+            found = await self._pool.arun((queue.name, queue.shape, pieces))
         except AdjudgeError as error:
             self._metrics.failed_batches += 1
             again = self._after(queue, batch, error)
@@ -172,7 +174,8 @@ def _finish(piece: RowPiece, scores: Sequence[bytes]) -> None:
 def _row_by_row(piece: RowPiece) -> list[RowPiece]:
     """Cut what is left of a piece into its rows."""
     loop = asyncio.get_running_loop()
-    rows = [RowPiece([row], loop.create_future(), is_alone=True) for row in piece.left]
+    first = piece.first + len(piece.scores)
+    rows = [RowPiece([row], at, loop.create_future(), is_alone=True) for at, row in enumerate(piece.left, first)]
     joined = asyncio.gather(*(row.done for row in rows))
     joined.add_done_callback(lambda done: _finish(piece, [score for scores in done.result() for score in scores]))
     return rows

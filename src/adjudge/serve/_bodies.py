@@ -1,12 +1,15 @@
 """Bodies of requests: cut into rows or fields, which are not read here, or refused."""
 
 import json
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from adjudge.errors import AdjudgeError, RowError
 from adjudge.model import decode_json
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 
 class RequestRefused(AdjudgeError):
@@ -20,6 +23,21 @@ class RequestRefused(AdjudgeError):
 def busy() -> RequestRefused:
     """Return the refusal of what would have to be kept for too long."""
     return RequestRefused("too much is waiting already: ask again", status=429, code="busy")
+
+
+def body_faults() -> tuple[type[Exception], ...]:
+    """Return what reading a body may raise: its sender has gone, or it is not framed as HTTP frames bodies."""
+    from aiohttp import web
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    return ConnectionError, web.RequestPayloadError, HttpProcessingError
+
+
+async def expect_body(request: "web.BaseRequest") -> None:
+    """Tell a client to send its body, if it waits for that, as curl does with a large one."""
+    if request.headers.get("Expect", "").lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0
 
 
 class RowsBody(msgspec.Struct):

@@ -10,12 +10,15 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from adjudge.serve._bodies import body_faults, expect_body
+
 if TYPE_CHECKING:
     from aiohttp import web
 
 AHEAD = 8  # pieces that are being scored while more is read
 
-Scoring: TypeAlias = Callable[[Sequence[bytes]], Awaitable[Sequence[bytes]]]
+Scoring: TypeAlias = Callable[[Sequence[bytes], int], Awaitable[Sequence[bytes]]]
+"""Scores rows, given with the place of the first one."""
 
 
 async def score_lines(
@@ -25,13 +28,15 @@ async def score_lines(
     from aiohttp import web
 
     response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
+    await expect_body(request)
     await response.prepare(request)
+    faults: tuple[type[Exception], ...] = (TimeoutError, *body_faults())
     stream = _Stream(response, score, most_bytes)
     try:
         async for rows in _pieces(request, size, most_bytes, timeout_s):
             await stream.add(rows)
         await stream.end()
-    except (TimeoutError, ConnectionError):
+    except faults:
         # The client sends no more, or has gone. What it has read must not look like all there is.
         if request.transport is not None:
             request.transport.abort()
@@ -47,6 +52,7 @@ class _Stream:
         self._response = response
         self._score = score
         self._most = most_bytes
+        self._count = 0  # of the rows so far
         self._kept = 0  # bytes of scores that are not written
         self._taken = asyncio.Event()
         self._room = asyncio.Semaphore(AHEAD)
@@ -62,7 +68,8 @@ class _Stream:
             await self._taken.wait()
         if self._writer.done():
             raise ConnectionResetError("the client has gone")
-        task = asyncio.create_task(self._lines(rows))
+        task = asyncio.create_task(self._lines(rows, self._count))
+        self._count += len(rows)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         self._pieces.put_nowait(task)
@@ -79,9 +86,9 @@ class _Stream:
             task.cancel()
         await asyncio.gather(self._writer, *self._tasks, return_exceptions=True)
 
-    async def _lines(self, rows: Sequence[bytes]) -> bytes:
+    async def _lines(self, rows: Sequence[bytes], first: int) -> bytes:
         try:
-            lines = b"".join(b"%b\n" % score for score in await self._score(rows))
+            lines = b"".join(b"%b\n" % score for score in await self._score(rows, first))
             self._kept += len(lines)
             return lines
         finally:

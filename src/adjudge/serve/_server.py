@@ -31,7 +31,16 @@ from adjudge.processes import WorkerPool
 from adjudge.rewards import Scorer, get_scorer
 from adjudge.runs import Desk, RunConfig, new_run_file
 from adjudge.serve._batches import BATCH, Batches, Queue
-from adjudge.serve._bodies import OpenRLHFBody, RequestRefused, RowsBody, busy, cut_body, cut_fields
+from adjudge.serve._bodies import (
+    OpenRLHFBody,
+    RequestRefused,
+    RowsBody,
+    body_faults,
+    busy,
+    cut_body,
+    cut_fields,
+    expect_body,
+)
 from adjudge.serve._lines import score_lines
 from adjudge.serve._metrics import Metrics
 from adjudge.serve._shapes import ScoreReply, Shape, nemo_reply, openrlhf_reply, slime_reply
@@ -203,6 +212,7 @@ class RewardServer:
             raise RequestRefused("send the body as it is, not compressed", status=415, code="bad-encoding")
         if (request.content_length or 0) > most:
             raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
+        await expect_body(request)
         content, body = request.content, bytearray()
         deadline = asyncio.get_running_loop().time() + self.limits.timeout
         try:
@@ -220,6 +230,8 @@ class RewardServer:
                     raise busy()
             named = request.query.get("scorer") if "?" in request.raw_path else None
             return _reply(await work(bytes(body), named))
+        except body_faults() as error:
+            raise RequestRefused(f"the body does not arrive: {error}", status=400, code="bad-body") from None
         except TimeoutError:
             raise RequestRefused(
                 f"the body did not arrive within {self.limits.timeout:g} seconds", status=408, code="slow-body"
@@ -275,7 +287,7 @@ class RewardServer:
                 raise RequestRefused(policy.excess, status=503, code="too-many-faults")
         return answers
 
-    async def _score(self, name: str, shape: Shape, rows: Sequence[bytes]) -> Sequence[bytes]:
+    async def _score(self, name: str, shape: Shape, rows: Sequence[bytes], first: int = 0) -> Sequence[bytes]:
         """Return the scores of rows, as JSON, or refuse them all where too many are waiting."""
         most = self.limits.max_rows
         if len(rows) > most:
@@ -291,15 +303,15 @@ class RewardServer:
             if queue is None:
                 queue = self._queues[name, shape] = Queue(name, shape, self.scorers[name])
             assert self._batches is not None  # noqa: S101 (set while it serves)
-            return await self._batches.score(queue, rows)
+            return await self._batches.score(queue, rows, first)
         finally:
             self.metrics.queued -= len(rows)
 
-    async def _score_patiently(self, name: str, rows: Sequence[bytes]) -> Sequence[bytes]:
+    async def _score_patiently(self, name: str, rows: Sequence[bytes], first: int) -> Sequence[bytes]:
         """Return the scores of rows that are part of a stream: where too many are waiting, its sender waits, too."""
         while self.metrics.queued + len(rows) > AT_ONCE * self.limits.max_rows:  # noqa: ASYNC110 (rarely so)
             await asyncio.sleep(0.05)
-        return await self._score(name, "row", rows)
+        return await self._score(name, "row", rows, first)
 
     async def _ask(self, name: str, shape: Shape, text: bytes) -> bytes:
         """Ask a model about a row; all requests share its budget."""

@@ -1,6 +1,6 @@
 """The inside of a scoring process: rows as JSON in, scores as JSON out.
 
-    score(("qa_f1_reward", "row", [[b'{"final_response": "Paris", "answer": "Paris"}']]))
+    score(("qa_f1_reward", "row", [(0, [b'{"final_response": "Paris", "answer": "Paris"}'])]))
         {"scores": [b'{"value":1.0,"status":"scored",...}'], "codes": {"scored ": 1}}
 
 A job is made of pieces, each the rows of one request or some of them. It gives back what it has done after a while, so
@@ -24,8 +24,11 @@ LIGHT = "adjudge.rewards.qa"
 LIGHT_BYTES = 1 << 15  # less than a millisecond
 QUICK_S = 0.02  # a slice that took less may be followed by a larger one
 
-Job: TypeAlias = tuple[str, Shape, Sequence[Sequence[bytes]]]
-"""A scorer's name, the shape of its rows, and the pieces."""
+Rows: TypeAlias = Sequence[tuple[int, bytes]]
+"""Rows as JSON, each with its place in its request, by which messages call it."""
+
+Job: TypeAlias = tuple[str, Shape, Sequence[tuple[int, Sequence[bytes]]]]
+"""A scorer's name, the shape of its rows, and the pieces, each with the place of its first row."""
 
 
 def is_light(scorer: Scorer) -> bool:
@@ -38,10 +41,11 @@ def is_light(scorer: Scorer) -> bool:
 
 def score(job: Job) -> dict[str, Any]:
     """Score the rows of a job, or the first of them; a job without pieces starts what heavy rows need."""
-    name, shape, pieces = job
+    name, shape, given = job
     scorer = _scorer(name)
-    if not pieces:
+    if not given:
         scorer.warm_up()
+    pieces = [list(enumerate(rows, first)) for first, rows in given]
     # Which parts a score has may depend on the rows beside it: on those of its own request alone.
     if scorer.parts is not None and not scorer.is_group:
         pieces = [[row for piece in pieces for row in piece]]
@@ -63,7 +67,7 @@ def score(job: Job) -> dict[str, Any]:
     return {"scores": scores, "codes": dict(codes)}
 
 
-def score_rows(scorer: Scorer, shape: Shape, rows: Sequence[bytes], codes: Counter[str]) -> list[bytes]:
+def score_rows(scorer: Scorer, shape: Shape, rows: Rows, codes: Counter[str]) -> list[bytes]:
     """Return the scores of rows as JSON, and add to the counts of their codes."""
     scores = _score_rows(scorer, shape, rows)
     for found in scores:
@@ -76,11 +80,11 @@ def _scorer(name: str) -> Scorer:
     return get_scorer(name)
 
 
-def _score_rows(scorer: Scorer, shape: Shape, given: Sequence[bytes]) -> list[Score]:
+def _score_rows(scorer: Scorer, shape: Shape, given: Rows) -> list[Score]:
     """Score rows in order; what cannot be read as a row is an error in its place."""
     rows: list[Row] = []
     faults: dict[int, str] = {}
-    for index, text in enumerate(given):
+    for index, (_, text) in enumerate(given):
         fault, row = read_row(text, shape)
         if fault is None and scorer.is_group and row.get("group_id") is None:
             fault = f"missing-column: {scorer.name} looks at all rollouts of one prompt: give the row a 'group_id'"
@@ -88,7 +92,8 @@ def _score_rows(scorer: Scorer, shape: Shape, given: Sequence[bytes]) -> list[Sc
             rows.append(row)
         else:
             faults[index] = fault
-    scores = scorer.score_many(rows)
+    labels = [place for index, (place, _) in enumerate(given) if index not in faults]
+    scores = scorer.score_many(rows, labels=labels)
     if not faults:
         return scores
     rest = iter(scores)
