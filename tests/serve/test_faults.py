@@ -38,6 +38,7 @@ def test_rows_of_a_killed_process_are_errors(tmp_path: Path) -> None:
         assert client.metrics()["adjudge_failed_batches_total"] == 1
 
 
+@pytest.mark.soak
 def test_killing_processes_under_load_loses_only_what_they_had(tmp_path: Path) -> None:
     """While processes are killed again and again, every row has one outcome, and none a wrong number."""
     kills = soak(60)
@@ -114,6 +115,9 @@ def test_too_much_is_refused_and_not_kept(tmp_path: Path) -> None:
         assert {reply.headers["Retry-After"] for reply in replies if reply.status == 429} == {"1"}
         assert all(reply.json["scores"][0]["value"] == 1.0 for reply in replies if reply.status == 200)
         assert client.scores([FAST])[0]["value"] == 1.0
+        # A stream is not refused: it waits for its turn.
+        lines = client.ask("POST", "/score", b'{"final_response": "x"}\n' * 40, Content_Type="application/x-ndjson")
+        assert lines.body.count(b'"status":"scored"') == 40
 
 
 def test_sigterm_answers_what_is_here(tmp_path: Path) -> None:

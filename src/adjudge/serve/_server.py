@@ -200,7 +200,8 @@ class RewardServer:
                 raise RequestRefused(message, status=400, code="unknown-groups")
             score = partial(self._score_patiently, name)
             most, timeout_s = self.limits.max_bytes, self.limits.timeout
-            return await score_lines(request, score, size=BATCH, most_bytes=most, timeout_s=timeout_s)
+            size = min(BATCH, self.limits.max_rows)
+            return await score_lines(request, score, size=size, most_bytes=most, timeout_s=timeout_s)
         return await self._read(self._score_body, request)
 
     async def _read(
