@@ -77,6 +77,16 @@ def test_a_row_that_hangs_fails_alone(tmp_path: Path) -> None:
         assert scores[1]["reason"].startswith("job-timeout: ")
 
 
+def test_a_row_cannot_give_itself_more_time(tmp_path: Path) -> None:
+    """A row that asks for a longer limit of its own ends at the server's, with the process that works for it."""
+    hard = r"\boxed{\int \frac{\sin(x^x)}{\ln(1+x^{x}+e^{x^2})} dx}"
+    good = {"final_response": r"\boxed{\frac{1}{2}}", "answer": "0.5"}
+    with serving(tmp_path, "--scorer", "math_equal_reward", "--timeout", "2") as client:
+        scores = client.scores([good, {"final_response": hard, "answer": "x", "limit_s": 1e6}, good])
+        assert [one["value"] for one in scores] == [1.0, None, 1.0]
+        assert scores[1]["reason"].startswith("job-timeout: ")
+
+
 def test_slow_rows_are_no_rows_that_hang(tmp_path: Path) -> None:
     """Rows that take longer together than one may are all scored, if each keeps to the limit."""
     with serving(tmp_path, "--scorer", "rewards:slow", "--timeout", "1", "--workers", "1") as client:
