@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.runs import open_run
+from adjudge.runs import open_run, resume_run
 from adjudge.testing import ChatServer
 from serve.serving import serving
 
@@ -52,6 +52,13 @@ def test_clients_share_one_budget(tmp_path: Path, options: list[str]) -> None:
                 assert {code for status, code in outcomes if status == "error"} <= {"budget-spent", "stopped"}
                 assert all(one["value"] is None for one in answers if one["status"] != "scored")
         assert model.counts.calls == 5
+        # Rows for which nothing was left are rows to do.
+        run = tmp_path / "served.run"
+        assert (open_run(run).state.state, open_run(run).state.counts["scored"]) == ("stopped", 5)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("OPENAI_API_KEY", "sk-test")
+            resume_run(str(run), limits={"max_calls": 100})
+        assert open_run(run).state.counts == {"scored": 24, "unscored": 0, "error": 0}
 
 
 def test_faults_of_a_model_are_no_numbers(tmp_path: Path, options: list[str]) -> None:
