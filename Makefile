@@ -65,6 +65,7 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/scienceworld.py
 	$(BIN)/python benchmarks/view.py
 	$(BIN)/python benchmarks/monitor.py
+	$(BIN)/python benchmarks/serve.py
 
 soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak

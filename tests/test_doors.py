@@ -18,6 +18,7 @@ from adjudge.model import Judgement, Score
 from adjudge.rewards import weighted
 from adjudge.runs import RunConfig, RunResult, judge_file, resume_run, score_file
 from adjudge.scenarios import Scenario, run_scenarios
+from serve.serving import serving
 from support import golden
 
 JUDGE = "local:0"
@@ -89,6 +90,12 @@ def resumed(folder: Path) -> list[Said]:
     return [Said.of(one.score) for one in open_run(path).scores()]
 
 
+def served(folder: Path) -> list[Said]:
+    """Ask a reward server."""
+    with serving(folder, "--scorer", JUDGE) as client:
+        return [Said(one["status"], one["value"], one["parts"], one["reason"]) for one in client.scores(ROWS)]
+
+
 DOORS: dict[str, Callable[[Path], list[Said]]] = {
     "score_many": lambda _: [Said.of(score) for score in get_scorer(JUDGE).score_many(ROWS)],
     "score": lambda _: [Said.of(get_scorer(JUDGE).score(row)) for row in ROWS],
@@ -105,6 +112,7 @@ DOORS: dict[str, Callable[[Path], list[Said]]] = {
         evaluate(ROWS, scorers=[judge_reward(LocalJudge(tier=0))], run=folder / "a.run")
     ),
     "a resumed run": resumed,
+    "adjudge serve": served,
 }
 
 

@@ -17,7 +17,7 @@ OK, USAGE, UNDECIDED, INTERRUPTED = 0, 2, 3, 130
 
 COMMANDS = (
     *("check", "compare", "crag", "demo", "env", "evaluate", "init", "judge", "math", "plan"),
-    *("report", "rescore", "resend", "resume", "runs", "score", "scorers", "shop", "show", "traces", "view"),
+    *("report", "rescore", "resend", "resume", "runs", "score", "scorers", "serve", "shop", "show", "traces", "view"),
 )  # each the `command` of a module of that name
 
 

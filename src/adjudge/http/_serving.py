@@ -4,10 +4,10 @@ import asyncio
 import logging
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import partial
+from functools import lru_cache, partial
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -153,19 +153,32 @@ class ThreadedServer:
 
 @asynccontextmanager
 async def listening(
-    app: "web.Application", host: str, port: int, *, header_s: float = 10.0, **options: Any
+    app: "web.Application | Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]",
+    host: str,
+    port: int,
+    *,
+    header_s: float = 10.0,
+    drain_s: float = 1.0,
+    any_name: bool = False,
+    **options: Any,
 ) -> AsyncIterator[int]:
-    """Serve an application; yields the port.
+    """Serve an application, or a bare handler, which costs less a request; yields the port.
 
-    A request must name this machine as its host, and may not come from a page of another site; its headers must arrive
-    within `header_s` seconds.
+    A request must name this machine as its host, unless `any_name`, and may not come from a page of another site; its
+    headers must arrive within `header_s` seconds. At the end, requests that are being answered have `drain_s` seconds.
     """
     from aiohttp import web
 
-    guard = _Guard(host, header_s)
-    # aiohttp marks a middleware, which a bound method does not allow.
-    app.middlewares.insert(0, web.middleware(partial(guard.check)))
-    runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0, **options)
+    guard = _Guard("" if any_name else host, header_s)
+    runner: web.AppRunner | web.ServerRunner
+    options = {"access_log": None, "logger": server_log(), **options}
+    if isinstance(app, web.Application):
+        # aiohttp marks a middleware, which a bound method does not allow.
+        app.middlewares.insert(0, web.middleware(partial(guard.check)))
+        runner = web.AppRunner(app, shutdown_timeout=drain_s, **options)
+    else:
+        server = web.Server(partial(guard.check, handler=app), **options)
+        runner = web.ServerRunner(server, shutdown_timeout=drain_s)
     await runner.setup()
     watching = asyncio.create_task(guard.watch(runner))
     try:
@@ -197,25 +210,25 @@ class _Guard:
     """
 
     def __init__(self, host: str, header_s: float) -> None:
-        self._host = host.lower()
+        # The same few names come with every request.
+        self._is_own = lru_cache(maxsize=64)(partial(is_own_name, host=host.lower()))
         self._header_s = header_s
         self._active: set[Any] = set()  # connections with a request that is being answered
         self._since: dict[Any, float] = {}  # when the others began to wait for one
 
-    async def check(self, request: "web.Request", handler: Callable[..., Any]) -> Any:
+    async def check(self, request: "web.BaseRequest", handler: Callable[..., Any]) -> Any:
         """Answer a request from elsewhere with 421 or 403, and hand on any other."""
-        from aiohttp import web
-
-        named = request.headers.get("Host", "")
-        origin = request.headers.get("Origin")
-        names = [named]
+        headers, target = request.headers, request.raw_path
+        named = headers.get("Host", "")
+        origin = headers.get("Origin")
+        is_ours = self._is_own(named)
         # A request may also name a host in its first line: `POST http://host/path`.
-        if not request.raw_path.startswith("/"):
-            names.append(request.raw_path.partition("//")[2].partition("/")[0])
-        if not all(is_own_name(name, self._host) for name in names):
-            return web.Response(text="This server answers only requests to its own address.\n", status=421)
+        if not target.startswith("/"):
+            is_ours = is_ours and self._is_own(target.partition("//")[2].partition("/")[0])
+        if not is_ours:
+            return _refusal(421, "This server answers only requests to its own address.\n")
         if origin is not None and origin.lower() != f"http://{named.lower()}":
-            return web.Response(text="This server does not answer pages of other sites.\n", status=403)
+            return _refusal(403, "This server does not answer pages of other sites.\n")
         self._active.add(request.protocol)
         try:
             return await handler(request)
@@ -223,7 +236,7 @@ class _Guard:
             self._active.discard(request.protocol)
             self._since.pop(request.protocol, None)
 
-    async def watch(self, runner: "web.AppRunner") -> None:
+    async def watch(self, runner: "web.AppRunner | web.ServerRunner") -> None:
         """Close connections that have been without a request for too long, and the oldest where there are too many."""
         clock = asyncio.get_running_loop().time
         while True:
@@ -239,6 +252,12 @@ class _Guard:
             for index, (each, begun) in enumerate(self._since.items()):
                 if index < beyond or now - begun > self._header_s:
                     each.force_close()
+
+
+def _refusal(status: int, text: str) -> "web.Response":
+    from aiohttp import web
+
+    return web.Response(text=text, status=status)
 
 
 def is_own_name(named: str, host: str) -> bool:

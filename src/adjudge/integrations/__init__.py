@@ -12,7 +12,10 @@ from adjudge.lazy import lazy_names
 TYPE_CHECKING = False  # what type checkers take for true; typing itself would cost as much as the interpreter
 if TYPE_CHECKING:
     from adjudge.integrations._policy import FaultPolicy, OnFault, RewardFault
+    from adjudge.integrations._rollouts import rollout_row
 
-__all__ = ["FaultPolicy", "OnFault", "RewardFault"]
+__all__ = ["FaultPolicy", "OnFault", "RewardFault", "rollout_row"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"_policy": ("FaultPolicy", "OnFault", "RewardFault")})
+__getattr__, __dir__ = lazy_names(
+    __name__, {"_policy": ("FaultPolicy", "OnFault", "RewardFault"), "_rollouts": ("rollout_row",)}
+)

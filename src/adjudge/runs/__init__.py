@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
     from adjudge.runs._cases import CaseRead, cluster_of, plain_message
+    from adjudge.runs._desk import Desk
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
@@ -53,6 +54,7 @@ __all__ = [
     "Calibrated",
     "CaseRead",
     "CostEstimate",
+    "Desk",
     "EarlyStop",
     "Evaluation",
     "Finished",
@@ -111,6 +113,7 @@ __getattr__, __dir__ = lazy_names(
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
         "_cases": ("CaseRead", "cluster_of", "plain_message"),
+        "_desk": ("Desk",),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),

@@ -124,6 +124,10 @@ class Cache:
         except RunError:
             return None
 
+    def hold(self, entries: Sequence[Entry]) -> None:
+        """Let replies be found from now on; whoever holds them has them kept, too."""
+        self._kept.update(entries)
+
     def keep(self, entries: Sequence[Entry]) -> None:
         """Keep replies; they are written now and then, and dropped where that fails."""
         self._kept.update(entries)

@@ -82,7 +82,7 @@ async def run_session(work: RunTask) -> Session:
     with ExitStack() as stack:
         store = stack.enter_context(Store.write(work.path))
         warnings: list[str] = []
-        plan = _agree(store, work, warnings)
+        plan = agree(store, work, warnings)
         if store.meta(EARLY) is not None:
             # It is decided again, from the same cases, or now works through all of them.
             store.commit([("DELETE FROM meta WHERE name = ?", (EARLY,))])
@@ -113,7 +113,7 @@ async def run_session(work: RunTask) -> Session:
         return replace(session, warnings=tuple(warnings))
 
 
-def _agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
+def agree(store: Store, work: RunTask, warnings: list[str]) -> Plan:
     """Write the plan into a new file, or check that an older file has the same one."""
     if work.config.canaries and work.job.judge is None:
         raise UsageError("canaries need a judge, and the run has none")
