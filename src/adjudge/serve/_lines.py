@@ -28,20 +28,21 @@ async def score_lines(
     from aiohttp import web
 
     response = web.StreamResponse(headers={"Content-Type": "application/x-ndjson"})
-    await expect_body(request)
-    await response.prepare(request)
     faults: tuple[type[Exception], ...] = (TimeoutError, *body_faults())
-    stream = _Stream(response, score, most_bytes)
     try:
-        async for rows in _pieces(request, size, most_bytes, timeout_s):
-            await stream.add(rows)
-        await stream.end()
+        await expect_body(request)
+        await response.prepare(request)
+        stream = _Stream(response, score, most_bytes)
+        try:
+            async for rows in _pieces(request, size, most_bytes, timeout_s):
+                await stream.add(rows)
+            await stream.end()
+        finally:
+            await stream.close()
     except faults:
         # The client sends no more, or has gone. What it has read must not look like all there is.
         if request.transport is not None:
             request.transport.abort()
-    finally:
-        await stream.close()
     return response
 
 
