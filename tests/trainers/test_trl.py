@@ -22,7 +22,7 @@ from adjudge.integrations.trl import environment_factory, reward_function  # noq
 from adjudge.model import Score  # noqa: E402
 from adjudge.rewards import get_scorer, reward, weighted  # noqa: E402
 from datasets import Dataset  # noqa: E402
-from trainers import tiny  # noqa: E402
+from trainers import golden, tiny  # noqa: E402
 
 QUESTION = "What is the capital of France ?"
 CHAT = [{"role": "user", "content": QUESTION}]
@@ -249,3 +249,14 @@ def test_online_dpo_gets_a_coin_flip() -> None:
     values = paired(prompts=["a", "b", "a", "b"], completions=["x"] * 4, **state)
     assert values == [1.0, 0.0, 1.0, 0.0]
     assert not any(value is None or math.isnan(value) for value in values)
+
+
+@pytest.mark.parametrize("chat", [True, False])
+@pytest.mark.parametrize("scorer", golden.SCORERS)
+def test_golden_rows(scorer: str, chat: bool) -> None:
+    """Rows have the numbers that they have everywhere, as chat and as text; one without a number is None."""
+    rows = golden.rows(scorer)
+    good = reward_function(scorer, max_failed=1.0)
+    prompts = [[{"role": "user", "content": row["prompt"]}] if chat else row["prompt"] for row in rows]
+    completions = [[{"role": "assistant", "content": row["response"]}] if chat else row["response"] for row in rows]
+    golden.check(scorer, good(prompts=prompts, completions=completions, answer=[row["answer"] for row in rows]))

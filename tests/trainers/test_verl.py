@@ -27,7 +27,8 @@ from adjudge.integrations import RewardFault  # noqa: E402
 from adjudge.integrations.verl import acompute_score, compute_score, make_compute_score, rollout_messages  # noqa: E402
 from adjudge.model import Score  # noqa: E402
 from adjudge.rewards import get_scorer, reward  # noqa: E402
-from trainers import tiny  # noqa: E402
+from processes.helpers import soon  # noqa: E402
+from trainers import golden, places, tiny  # noqa: E402
 
 RESPONSES = ["Paris", "Paris is it", "dead", "tie"]
 KEYS = {"score", "f1", "em", "precision", "recall", "unscored", "error", "reason"}
@@ -132,8 +133,10 @@ def _ray() -> Iterator[None]:
     """Start Ray on this machine."""
     import ray
 
-    tests = str(Path(__file__).parents[1])
-    ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": tests}}, log_to_driver=False)
+    tests = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    mark, value = places.MARK.split("=")
+    environment = {"env_vars": {"PYTHONPATH": tests, mark: value}}
+    ray.init(num_cpus=2, include_dashboard=False, runtime_env=environment, log_to_driver=False)
     yield
     ray.shutdown()
 
@@ -242,3 +245,36 @@ def test_numbers_are_those_of_the_scorer() -> None:
     )
     assert judged["score"] == 1.0
     assert os.environ.get("OPENAI_API_KEY") is None
+
+
+@pytest.mark.parametrize("scorer", golden.SCORERS)
+def test_golden_rows(scorer: str) -> None:
+    """Rows have the numbers that they have everywhere, one by one and as a batch; one without a number is 0.0."""
+    rows = golden.rows(scorer)
+    compute = make_compute_score(scorer, max_failed=1.0)
+    golden.check(scorer, [compute(**places.asked(row))["score"] for row in rows], absent=0.0)
+    batch = {
+        f"{name}s": [places.asked(row)[name] for row in rows] for name in places.asked(rows[0]) if name != "extra_info"
+    }
+    batch["extra_infos"] = [places.asked(row)["extra_info"] for row in rows]
+    golden.check(scorer, [one["score"] for one in compute(**batch)], absent=0.0)
+
+
+@pytest.mark.usefixtures("_ray")
+@pytest.mark.parametrize(
+    "place",
+    [
+        partial(places.processes, "spawn"),
+        partial(places.processes, "fork"),
+        places.threads,
+        partial(places.actor, places.Actor),
+        partial(places.actor, places.AsyncActor),
+    ],
+    ids=["spawned", "forked", "threads", "actor", "async-actor"],
+)
+def test_golden_rows_from_anywhere(place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every place gives equal values, and leaves no worker behind."""
+    monkeypatch.setenv(*places.MARK.split("="))
+    for scorer, found in zip(golden.SCORERS, place(), strict=True):
+        golden.check(scorer, found, absent=0.0)
+    assert soon(lambda: not places.workers_elsewhere())

@@ -39,6 +39,9 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
 @ACCEPT_CHANGES
 @NO_CODE
 @click.option("--format", "format_", help="jsonl, csv or parquet; by default the file's ending says.")
+@click.option("--harbor", is_flag=True, help="Write the reward of a trial of Harbor; ROWS has its one row.")
+@click.option("--logs", default="/logs", show_default=True, help="With --harbor: the logs of the trial.")
+@click.option("--answer-file", help="With --harbor: the file that the agent was asked to write; else its last reply.")
 def command(
     rows: str,
     scorers: tuple[str, ...],
@@ -59,6 +62,8 @@ def command(
     from adjudge.rewards import get_scorer
     from adjudge.runs import score_file
 
+    if more["harbor"]:
+        return _verify(rows, scorers, more["logs"], more["answer_file"])
     kind, workers = format_of(rows, more["format_"]), more["workers"]
     # Where a scorer asks a model, replies cost money: they are kept in a run file even if none was named.
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
@@ -89,4 +94,19 @@ def command(
         reason = "no rows" if not summary.rows else f"more than {max_failed:.3g} of the rows have no score"
         click.echo(f"adjudge: undecided: {reason}", err=True)
         return 3
+    return 0
+
+
+def _verify(row: str, scorers: tuple[str, ...], logs: str, answer_file: str | None) -> int:
+    """Score a trial of Harbor, which takes no reward for a trial that could not be verified."""
+    from adjudge.errors import UsageError
+    from adjudge.integrations.harbor import score_trial
+
+    if len(scorers) != 1:
+        raise UsageError("a trial of Harbor has one reward: give one --scorer, which may be a composite")
+    score = score_trial(row, scorers[0], logs=logs, answer_file=answer_file)
+    if score.value is None:
+        click.echo(f"adjudge: undecided: the trial is {score.status}: {score.reason}", err=True)
+        return 3
+    click.echo(score.value)
     return 0

@@ -14,7 +14,7 @@ from adjudge.runs._summary import Summary, Tally
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
     from adjudge.runs._calibrate import Calibrated, calibrate_file
-    from adjudge.runs._cases import CaseRead, cluster_of, plain_message
+    from adjudge.runs._cases import CaseRead, cluster_of, plain_message, read_cases
     from adjudge.runs._desk import Desk
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
@@ -97,6 +97,7 @@ __all__ = [
     "open_run",
     "pack_run",
     "plain_message",
+    "read_cases",
     "rescore_run",
     "resume_run",
     "row_label",
@@ -112,7 +113,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
         "_calibrate": ("Calibrated", "calibrate_file"),
-        "_cases": ("CaseRead", "cluster_of", "plain_message"),
+        "_cases": ("CaseRead", "cluster_of", "plain_message", "read_cases"),
         "_desk": ("Desk",),
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),

@@ -1,0 +1,74 @@
+"""Harbor: a scorer verifies a task, by `adjudge score ROW --harbor` inside its `tests/test.sh`.
+
+    /logs/agent/trajectory.json         what the agent did, in ATIF
+    /logs/verifier/reward.json          {"reward": 1.0, "f1": 1.0}, where it has a number, else no file
+
+Without a reward file the trial is an error of its verifier, and not a 0. What an agent may have left in place of the
+reward is removed first. The paths are those that verifiers 0.4 reads in Harbor's tasks; not run with Harbor itself.
+"""
+
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from adjudge.errors import AdjudgeError, UsageError
+from adjudge.model import Score
+from adjudge.rewards import Scorer, get_scorer
+from adjudge.runs import read_cases
+from adjudge.traces import load
+
+__all__ = ["score_trial"]
+
+_MAX_ANSWER = 1 << 20  # bytes
+
+
+def score_trial(
+    row: str | Path | Mapping[str, Any],
+    scorer: str | Callable[..., Any] | Scorer,
+    *,
+    logs: str | Path = "/logs",
+    answer_file: str | Path | None = None,
+) -> Score:
+    """Score what the agent of a trial did, and write Harbor's reward file if there is a number.
+
+    `row`, or the only row of a file, has the other columns, such as `answer`. The response is the agent's last reply,
+    or the text in `answer_file`, which the agent was asked to write.
+    """
+    made, folder = get_scorer(scorer), Path(logs) / "verifier"
+    for name in ("reward.json", "reward.txt"):
+        (folder / name).unlink(missing_ok=True)
+    reads = list(read_cases([row] if isinstance(row, Mapping) else row))
+    columns = reads[0].row if len(reads) == 1 else None
+    if columns is None:
+        raise UsageError("a trial has one row, with the columns that its agent does not write, such as the answer")
+    try:
+        trajectory = load(str(Path(logs) / "agent" / "trajectory.json"), format="atif")
+    except (AdjudgeError, OSError) as error:
+        return Score.error(f"no-trajectory: {error}")
+    response = trajectory.final_response if answer_file is None else _written(Path(answer_file))
+    score = made.score({**columns, "final_response": response, "trajectory": trajectory})
+    if score.value is not None:
+        parts = {name: value for name, value in score.parts.items() if value is not None}
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "reward.json").write_text(json.dumps({**parts, "reward": score.value}), encoding="utf-8")
+    return score
+
+
+def _written(path: Path) -> str:
+    """Return what the agent wrote into a file of its workspace; nothing where that is not an ordinary file."""
+    # A link could lead to the answers, and a pipe would never end.
+    if path.resolve() != path.absolute():
+        return ""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return ""
+        return os.read(descriptor, _MAX_ANSWER).decode("utf-8", "replace").strip()
+    finally:
+        os.close(descriptor)
