@@ -29,6 +29,13 @@ class TestRow:
             "answer": "Paris",
         }
 
+    @pytest.mark.parametrize("name", ["response", "prediction", "candidate"])
+    def test_a_judge_reads_the_rollout_and_no_column(self, name: str) -> None:
+        """Names that judges take for a response are the rollout's, too: data sets have a column `response`."""
+        row = rollout_row("Capital of France?", "Lyon", {name: "Paris", "answer": "Paris"})
+        assert get_scorer("local:0").score(row).value == 0.0
+        assert get_scorer("qa_em_reward").score(row).value == 0.0
+
     def test_text_cannot_show_tools(self) -> None:
         """A completion that is plain text leaves open whether a tool was used."""
         score = get_scorer("qa_f1_reward_tool").score(rollout_row("?", "Paris", {"answer": "Paris"}))

@@ -4,14 +4,14 @@
     completion  "Paris", or messages                       ->  row["final_response"], row["trajectory"]
     columns     {"answer": "Paris", ...}, of the data set  ->  row["answer"], ...
 
-What the agent did is never read from a column: one called `final_response` or `trajectory` does not stand in for the
-rollout.
+What the agent did is never read from a column: one called `response` or `trajectory` does not stand in for the rollout.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.errors import UsageError
+from adjudge.judges.columns import RESPONSES
 from adjudge.model import Message, Trajectory
 from adjudge.rewards import Scorer
 from adjudge.text.values import are_messages, plain
@@ -19,8 +19,8 @@ from adjudge.text.values import are_messages, plain
 Row = dict[str, Any]
 
 
-def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any]) -> Row:
-    """Return a rollout as a row.
+def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], *, response: str | None = None) -> Row:
+    """Return a rollout as a row; its response is the last reply, unless the trainer knows better.
 
     >>> row = rollout_row([{"role": "user", "content": "2+2?"}], [{"role": "assistant", "content": "4"}], {"answer": 4})
     >>> row["prompt"], row["final_response"], row["answer"]
@@ -35,6 +35,10 @@ def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any]) 
         row["final_response"] = completion
         # A text cannot show whether a tool was used, and says so as a list of plain texts does.
         row["trajectory"] = [completion] if isinstance(completion, str) else completion
+    if response is not None:
+        row["final_response"] = response
+    # Judges take these names for a response as well, and data sets have such columns.
+    row |= {name: row["final_response"] for name in RESPONSES if name in row}
     return row
 
 

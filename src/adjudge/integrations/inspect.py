@@ -83,9 +83,7 @@ def _row(state: Any, target: Iterable[str]) -> Row:
     # A tool that ran in the input was not called by this agent.
     asked = set() if isinstance(state.input, str) else {message.id for message in state.input}
     did = [_message(message) for message in state.messages if message.id not in asked]
-    row = rollout_row(state.input_text, did, columns)
-    row["final_response"] = state.output.completion
-    return row
+    return rollout_row(state.input_text, did, columns, response=state.output.completion)
 
 
 def _message(message: Any) -> dict[str, Any]:

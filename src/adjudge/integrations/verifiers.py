@@ -79,13 +79,9 @@ def _row_of_trace(task: Any, trace: Any) -> Row:
     nodes = list(trace.nodes)
     # What comes before the first reply was in the prompt, and was not done by the agent.
     first = next((index for index, node in enumerate(nodes) if node.sampled), len(nodes))
-    row = rollout_row(prompt, [node.message.model_dump(exclude_none=True) for node in nodes[first:]], columns)
-    if first == len(nodes):
-        row["final_response"] = ""  # the agent said nothing
-    elif trace.root_reply is not None:
-        # With agents below it, the last message may be one of theirs.
-        row["final_response"] = trace.root_reply
-    return row
+    did = [node.message.model_dump(exclude_none=True) for node in nodes[first:]]
+    # With agents below it, the last message may be one of theirs; without a node it has said nothing.
+    return rollout_row(prompt, did, columns, response=trace.root_reply if did else "")
 
 
 def _rubric(verifiers: Any, scorer: Scorer, policy: FaultPolicy, weight: float) -> Any:
