@@ -86,6 +86,12 @@ def test_lone_surrogates_and_constants(client: Client) -> None:
     for constant in (b"NaN", b"Infinity", b"-Infinity"):
         reply = client.ask("POST", "/score", b'{"rows": [{"final_response": ' + constant + b', "answer": "Paris"}]}')
         assert reply.status == 400 or reply.json["scores"][0]["status"] == "error"
+    # Python writes NaN for an empty cell: the other rows of the post have their scores.
+    good = b'{"final_response": "Paris", "answer": "Paris"}'
+    body = b'{"rows": [' + good + b', {"final_response": "Paris", "answer": "Paris", "meta": NaN}, ' + good + b"]}"
+    statuses = [one["status"] for one in client.ask("POST", "/score", body).json["scores"]]
+    assert (statuses[0], statuses[2]) == ("scored", "scored")
+    assert statuses[1] in ("scored", "error")
 
 
 def test_a_hundred_megabytes_are_refused_before_they_are_read(client: Client) -> None:

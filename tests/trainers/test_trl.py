@@ -199,7 +199,7 @@ def test_our_worlds_are_environments(model: str, tmp_path: Path) -> None:
     tokenizer = tiny.tokenizer(qwen3_chat_template)
     more = {"environment_factory": factory, "max_completion_length": 2048, "tokenizer": tokenizer}
     trainer = train(model, tmp_path, watch, kind=(ScriptedShopper, GRPOConfig), callbacks=[factory.callback], **more)
-    assert logged(trainer, "rewards/ShopEnvironment/mean") == [0.0] * 3
+    assert logged(trainer, "rewards/ShopEpisode/mean") == [0.0] * 3
     assert logged(trainer, "tools/failure_frequency") == [0.0] * 3
     completions, environments = seen[0]
     assert ["tool" in [message["role"] for message in messages] for messages in completions] == [True, False] * 2
@@ -209,16 +209,48 @@ def test_our_worlds_are_environments(model: str, tmp_path: Path) -> None:
 def test_a_dead_environment_has_no_number() -> None:
     """An environment that dies is None for TRL, whatever the agent did; too many end the training."""
     factory = environment_factory(tiny.MortalSpec(), task="length", size=1, max_failed=0.5, window=4)
-    world = factory()
+    world: Any = factory()
     world.reset(length=3)
-    world.act(action="east")  # type: ignore[attr-defined]
+    world.act(action="east")
     assert world.get_reward() == 1 / 3
     world.reset(length=3)
     with pytest.raises(AdjudgeError, match="fell into a pit"):
-        world.act(action="jump")  # type: ignore[attr-defined]
+        world.act(action="jump")
     assert [world.get_reward() for _ in range(2)] == [None, None]
     with pytest.raises(RewardFault, match="3 of the last 4"):
         world.get_reward()
+
+
+def test_a_world_that_cannot_be_started_is_a_fault_of_its_rollout(model: str, tmp_path: Path) -> None:
+    """The training goes on: such a rollout has no number, and the others theirs."""
+    from trl.chat_template_utils import qwen3_chat_template
+
+    factory = environment_factory(tiny.MortalSpec(), task="answer", size=4, max_failed=1.0)  # a text is no length
+    more = {"environment_factory": factory, "tokenizer": tiny.tokenizer(qwen3_chat_template)}
+    trainer = train(model, tmp_path, None, callbacks=[factory.callback], **more)
+    assert trainer.state.global_step == 3
+    assert factory.settle({}, None, "env-died: gone") is None
+    assert logged(trainer, "rewards/TextEpisode/mean") == [None] * 3
+
+
+def test_a_dead_world_beside_a_reward_function_is_refused(model: str, tmp_path: Path) -> None:
+    """TRL would add the function's number to nothing; with `own_reward=False` both are one function's."""
+    from trl.chat_template_utils import qwen3_chat_template
+
+    good = weighted({"webshop_reward": 0.8, "contains_reward": 0.2})
+    more = {"tokenizer": tiny.tokenizer(qwen3_chat_template), "max_completion_length": 16}
+    shop = environment_factory("webshop", size=4)
+    with pytest.raises(UsageError, match="own_reward=False"):
+        train(model, tmp_path, reward_function(good), environment_factory=shop, **more)
+    bare = environment_factory("webshop", size=4, own_reward=False)
+    trainer = train(model, tmp_path, reward_function(good, name="good"), environment_factory=bare, **more)
+    assert logged(trainer, "good/scored") == [1.0] * 3
+
+
+def test_a_column_called_self_is_a_column() -> None:
+    """TRL passes columns by name."""
+    row = {"prompts": ["?"], "completions": ["Paris"], "answer": ["Paris"], "self": ["x"]}
+    assert reward_function("qa_f1_reward")(**row) == [1.0]
 
 
 def test_it_travels_to_a_spawned_child() -> None:

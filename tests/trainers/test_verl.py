@@ -207,6 +207,15 @@ def test_the_tokens_of_a_rollout_as_messages() -> None:
     assert [message["role"] for message in rollout_messages(tokenizer, ids, 3)] == ["assistant", "tool", "assistant"]
 
 
+def test_the_ground_truth_is_the_answer() -> None:
+    """Data sets of verl have the worked solution as `extra_info["answer"]`, which is not what is compared with."""
+    solution = {"answer": "48 / 2 = 24, and 24 + 48 = 72. #### 72", "question": "How many?", "reference": "24"}
+    for scorer in ("math_equal_reward", "local:0"):
+        found = compute_score(solution_str="It is 72.", ground_truth="72", extra_info=solution, scorer=scorer)
+        assert found["score"] == 1.0
+    assert compute_score(solution_str="72", extra_info={"answer": "72"}, scorer="qa_em_reward")["score"] == 1.0
+
+
 def test_wrong_calls_are_refused() -> None:
     """No scorer, a mask, a scorer of groups: each says what to do."""
     with pytest.raises(UsageError, match="name the scorer"):

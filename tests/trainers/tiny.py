@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from adjudge.environments import EnvDied, EnvSpec
+from adjudge.environments import EnvBadTask, EnvDied, EnvSpec
 from adjudge.model import Outcome, Step
 
 SPECIAL = ["<pad>", "<|im_end|>", "<|im_start|>"]
@@ -55,6 +55,8 @@ class Corridor:
 
     def reset(self, length: int) -> str:
         """Begin at the start."""
+        if not isinstance(length, int):
+            raise EnvBadTask(f"a corridor has a length, not {length!r}")
         self.length, self.place = length, 0
         return f"A corridor of {length} steps."
 

@@ -42,6 +42,7 @@ def command(scorers: tuple[str, ...], host: str, port: int, token: str | None, n
     A request can name only a --scorer of this command. Without --token a new one is printed.
     """
     import asyncio
+    import os
     import secrets
     import signal
 
@@ -53,6 +54,8 @@ def command(scorers: tuple[str, ...], host: str, port: int, token: str | None, n
     if no_token and token is not None:
         raise UsageError("give --token or --no-token, not both")
     known = None if no_token else Key(token, TOKEN_VARIABLE).reveal()
+    # The processes that score have no use for it, and may run anything.
+    os.environ.pop(TOKEN_VARIABLE, None)
     made = None if no_token or known is not None else secrets.token_urlsafe(18)
     limits = ServeLimits(**{name: more.pop(name) for name in ("workers", "max_rows", "max_bytes", "timeout")})
     run = more.pop("run")

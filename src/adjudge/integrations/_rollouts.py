@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.errors import UsageError
-from adjudge.judges.columns import RESPONSES
+from adjudge.judges.columns import REFERENCES, RESPONSES
 from adjudge.model import Message, Trajectory
 from adjudge.rewards import Scorer
 from adjudge.text.values import are_messages, plain
@@ -40,6 +40,19 @@ def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], 
     # Judges take these names for a response as well, and data sets have such columns.
     row |= {name: row["final_response"] for name in RESPONSES if name in row}
     return row
+
+
+def with_answer(columns: Mapping[str, Any], answer: Any) -> Row:
+    """Return columns with the trainer's own ground truth as the accepted answer, under every name that one has.
+
+    Data sets often have the worked solution as a further column `answer`. Without a ground truth, that is all there is.
+
+    >>> with_answer({"answer": "... #### 72", "question": "?"}, "72")
+    {'answer': '72', 'question': '?'}
+    """
+    if answer is None:
+        return {"answer": None, **columns}
+    return {**columns, **{name: answer for name in REFERENCES if name in columns}, "answer": answer}
 
 
 def prompt_text(prompt: object) -> object:

@@ -11,7 +11,7 @@ from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import rollout_row
+from adjudge.integrations._rollouts import rollout_row, with_answer
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
@@ -55,7 +55,7 @@ def environment(
             # Rewards ask for `answer`, and SkyRL's data sets have a ground truth.
             truth = (self.extras.get("reward_spec") or {}).get("ground_truth")
             said = [{"role": "assistant", "content": action}]
-            self.score = made.score(rollout_row(self.prompt, said, {"answer": truth, **self.extras}))
+            self.score = made.score(rollout_row(self.prompt, said, with_answer(self.extras, truth)))
             (value,) = policy.settle([self.score])
             if policy.excess is not None:
                 raise RewardFault(policy.excess, code="too-many-faults")

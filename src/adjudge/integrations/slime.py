@@ -13,7 +13,7 @@ from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.rewards import Scorer, get_scorer
 
 __all__ = ["make_custom_rm"]
@@ -54,5 +54,5 @@ def make_custom_rm(
 def _row(sample: Any) -> Row:
     """Return a sample as a row: its label is the answer, its metadata are columns."""
     # Rewards ask for `answer`, and slime's data sets call it the label.
-    columns = {"answer": sample.label, **(sample.metadata or {}), "group_id": sample.group_index}
+    columns = {**with_answer(sample.metadata or {}, sample.label), "group_id": sample.group_index}
     return rollout_row(sample.prompt, sample.response, columns)

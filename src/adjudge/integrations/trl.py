@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from adjudge.calling import run_sync
 from adjudge.environments import Context, EnvAcquireTimeout, EnvSpec, Pool, default_spec
-from adjudge.errors import UsageError
+from adjudge.errors import Caught, UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
 from adjudge.integrations._rollouts import Row, rollout_row, with_groups
 from adjudge.model import Score
@@ -51,7 +51,7 @@ class RewardFunction:
         self.has_callback = False  # whether one was made that stops the trainer
         self.__name__ = policy.name
 
-    def __call__(self, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any) -> list[float | None]:
+    def __call__(self, /, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any) -> list[float | None]:
         """Score the rollouts of a batch."""
         rows, contexts = self._rows(prompts, completions, given)
         return self._finish(self.scorer.score_many(rows, contexts=contexts), given)
@@ -70,12 +70,17 @@ class RewardFunction:
             raise UsageError(
                 "this trainer makes 0 of a row without a number: give pairs=True where it is Online DPO, else on_fault="
             )
+        worlds = given.get("environments") or [None] * len(prompts)
+        if any(isinstance(world, TrlEnvironment) and hasattr(world, "get_reward") for world in worlds):
+            raise UsageError(
+                "TRL adds a number to that of a world that died: give environment_factory(..., own_reward=False), and "
+                "the world's reward as a part of this one, such as weighted({'webshop_reward': 0.8, ...})"
+            )
         rows = []
         for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
             columns = {name: values[index] for name, values in given.items() if name not in _ITS_OWN}
             rows.append(rollout_row(prompt, completion, columns))
         with_groups(self.scorer, rows, self.group_size)
-        worlds = given.get("environments") or [None] * len(rows)
         return rows, [getattr(world, "context", None) for world in worlds]
 
     def _finish(self, scores: Sequence[Score], given: Mapping[str, Any]) -> list[float | None]:
@@ -94,7 +99,7 @@ class AsyncRewardFunction(RewardFunction):
     """The same for a scorer that waits for a model or an environment: TRL awaits it beside the others."""
 
     async def __call__(  # type: ignore[override]  # TRL looks whether this is async
-        self, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any
+        self, /, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any
     ) -> list[float | None]:
         """Score the rollouts of a batch."""
         rows, contexts = self._rows(prompts, completions, given)
@@ -126,12 +131,16 @@ def reward_function(
 
 
 class TrlEnvironment:
-    """One environment as TRL drives it: `reset` starts an episode, further methods are tools, `get_reward` ends it."""
+    """One environment as TRL drives it: `reset` starts an episode, further methods are tools.
+
+    A world that cannot be started is a fault of its rollout alone, and not the end of the training.
+    """
 
     def __init__(self, factory: EnvironmentFactory) -> None:
         self.context: Context | None = None
         self._factory = factory
         self._columns: dict[str, Any] = {}
+        self._fault: str | None = None
 
     def reset(self, **columns: Any) -> str:
         """Start an episode of the row's task; returns the first observation."""
@@ -142,16 +151,15 @@ class TrlEnvironment:
         if self.context is not None:
             self.context.sync.release_resource()
         self.context = Context(f"trl-{uuid4().hex}", pools=[factory.pool])
-        self._columns = {**columns, "final_response": None}
+        self._columns, self._fault = {**columns, "final_response": None}, None
         try:
             environment = self.context.sync.acquire_resource(factory.spec)
         except EnvAcquireTimeout as error:
             raise EnvAcquireTimeout(f"{error.message}; TRL resets a whole batch at once: give size=") from error
-        return environment.reset(columns[factory.task])
-
-    def get_reward(self) -> float | None:
-        """Return the reward of the episode; None where the environment died."""
-        return self._factory.settle(self._columns, self.context)
+        with Caught() as caught:
+            return environment.reset(columns[factory.task])
+        self._fault = caught.reason
+        return "The environment could not be started."
 
     def _act(self, action: str) -> str:
         if self.context is None:
@@ -191,11 +199,28 @@ class ShopEnvironment(TrlEnvironment):
         return self._act(f"click[{target}]")
 
 
+class _OwnReward(TrlEnvironment):
+    """TRL takes the reward of an environment that has this method, beside all reward functions."""
+
+    def get_reward(self) -> float | None:
+        """Return the reward of the episode; None where the environment died."""
+        return self._factory.settle(self._columns, self.context, self._fault)
+
+
+class TextEpisode(_OwnReward, TextEnvironment):
+    """Such a world with its own reward."""
+
+
+class ShopEpisode(_OwnReward, ShopEnvironment):
+    """The shop with its own reward."""
+
+
 class EnvironmentFactory:
     """Makes the worlds of a training; TRL calls it once for each rollout of a batch."""
 
-    def __init__(self, spec: EnvSpec, policy: FaultPolicy, *, task: str, size: int) -> None:
+    def __init__(self, spec: EnvSpec, policy: FaultPolicy, *, task: str, size: int, own_reward: bool) -> None:
         self.spec = spec
+        self.own_reward = own_reward
         self.policy = policy
         self.task = task
         self.pool = Pool(spec, size)
@@ -204,7 +229,9 @@ class EnvironmentFactory:
 
     def __call__(self) -> TrlEnvironment:
         """Make a world; its environment is acquired when an episode starts."""
-        return ShopEnvironment(self) if self.spec.kind == "webshop" else TextEnvironment(self)
+        if self.spec.kind == "webshop":
+            return ShopEpisode(self) if self.own_reward else ShopEnvironment(self)
+        return TextEpisode(self) if self.own_reward else TextEnvironment(self)
 
     @property
     def callback(self) -> TrainerCallback:
@@ -212,9 +239,13 @@ class EnvironmentFactory:
         self.has_callback = True
         return _stop_class()(self.policy)
 
-    def settle(self, columns: Mapping[str, Any], context: Context | None) -> float | None:
+    def settle(self, columns: Mapping[str, Any], context: Context | None, fault: str | None) -> float | None:
         """Return what TRL gets for the episode of a rollout."""
-        scores = run_sync(self.scorer.ascore_many([columns], contexts=[context]), self.scorer.name, anywhere=True)
+        if fault is None:
+            work = self.scorer.ascore_many([columns], contexts=[context])
+            scores = run_sync(work, self.scorer.name, anywhere=True)
+        else:
+            scores = [Score.error(fault)]
         (value,) = self.policy.settle(scores)
         if not self.has_callback:
             _end(self.policy.excess)
@@ -226,6 +257,7 @@ def environment_factory(
     *,
     task: str = "task_id",
     size: int = 64,
+    own_reward: bool = True,
     on_fault: OnFault = "mask",
     max_failed: float = MAX_FAILED,
     window: int = WINDOW,
@@ -233,11 +265,12 @@ def environment_factory(
     """Return a factory of worlds for `environment_factory=`; `spec` is a kind such as "webshop", or a spec.
 
     `task` is the column whose value an episode is started with. TRL resets a whole batch at once, so `size`, the most
-    worlds at a time, is at least the rollouts of one batch.
+    worlds at a time, is at least the rollouts of one batch. With `own_reward=False` TRL takes no reward from the
+    worlds: a reward function gives it, with the worlds' contexts.
     """
     made = default_spec(spec) if isinstance(spec, str) else spec
     policy = FaultPolicy(made.kind, on_fault, max_failed=max_failed, window=window)
-    return EnvironmentFactory(made, policy, task=task, size=size)
+    return EnvironmentFactory(made, policy, task=task, size=size, own_reward=own_reward)
 
 
 def _episode_scorer(spec: EnvSpec) -> Scorer:

@@ -20,7 +20,7 @@ from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
@@ -85,7 +85,7 @@ def _chosen(
 def _row(data_source: Any, solution: Any, ground_truth: Any, extra_info: Any) -> Row:
     columns = dict(extra_info) if isinstance(extra_info, Mapping) else {}
     # Rewards ask for `answer`, and verl's data sets call it `ground_truth`.
-    columns = {"answer": ground_truth, **columns, "ground_truth": ground_truth, "data_source": data_source}
+    columns = {**with_answer(columns, ground_truth), "data_source": data_source}
     return rollout_row(columns.get("prompt"), solution, columns)
 
 
@@ -262,7 +262,7 @@ def _row_of_item(item: Any, tokenizer: Any) -> Row:
     messages = fields.get("messages") or rollout_messages(tokenizer, ids, given.get("__num_turns__"))
     prompt = given.get("raw_prompt")
     truth = (given.get("reward_model") or {}).get("ground_truth")
-    columns = {"answer": truth, **extra, "ground_truth": truth, "data_source": given.get("data_source")}
+    columns = {**with_answer(extra, truth), "data_source": given.get("data_source")}
     return rollout_row(None if prompt is None else list(prompt), messages, columns)
 
 

@@ -80,12 +80,14 @@ def cut_fields(body: bytes) -> dict[str, msgspec.Raw]:
 
 
 def _slowly(body: bytes, error: Exception) -> dict[str, Any]:
-    """Read a body with the escape of half a character: it is legal, models write it, and msgspec refuses it."""
-    if b"\\u" not in body:
-        raise _unreadable(error)
+    """Read a body that msgspec refuses whole, so that only the row at fault is refused.
+
+    That is one with the escape of half a character, which is legal and which models write, or with the NaN that Python
+    writes for an empty cell.
+    """
     try:
-        found = decode_json(body)
-    except RowError:
+        found = decode_json(body) if b"\\u" in body else json.loads(body.decode())
+    except (RowError, ValueError, RecursionError):
         raise _unreadable(error) from None
     if not isinstance(found, dict):
         raise _unreadable(error)
