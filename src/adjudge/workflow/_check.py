@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adjudge.model import SERVICE_TOOLS, Question, Status, ToolCall, Trajectory
+from adjudge.model import Question, Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
@@ -212,9 +212,10 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tup
     lacking = () if behind is None else rules.find_lacking(called.seen["tools"])
     inside = "may have been called inside another: {}"
     doubts = dict.fromkeys(lacking, inside.format(behind))
-    if "hosted" in called.unknown:
-        served = [name for name in rules.names if name in SERVICE_TOOLS]
-        doubts |= dict.fromkeys(served, f"may have been called by the model's service: {called.unknown['hosted']}")
+    hosted = called.unknown.get("hosted")
+    if hosted is not None:
+        # Those of an MCP server that the service calls may have any name.
+        doubts = dict.fromkeys(rules.names, f"may have been called by the model's service: {hosted}")
     doubts |= {} if why is None else dict.fromkeys(rules.names, inside.format(why))
     # An agent is not a tool: one that is not expected may be the agent that is.
     asked = [call.name for call in calls if (wanted and call.is_asked_in_words) or (lacking and call.is_conversation)]
