@@ -68,6 +68,8 @@ def test_tools_of_the_service_that_are_not_sent(name: str) -> None:
     seen = found.tools_used
     assert check_workflow({"tools_should_include": [seen[0]], "unlisted": "ignore"}, found).passed is True
     assert check_workflow({"tools_should_exclude": [seen[0]]}, found).passed is False
+    assert check_workflow({"tools_should_include": [*seen]}, found).passed is None
+    assert check_workflow({"tools_should_include": []}, found).passed is False
     assert max_tool_calls(found, calls=len(seen)).get("unscored")
     assert max_tool_calls(found, calls=len(seen) - 1)["reward"] == 0
 
@@ -89,7 +91,8 @@ def test_a_tool_without_a_name() -> None:
     wanted = {"tools_should_include": ["ask_weather", "get_weather"]}
     assert check_workflow(wanted, found).passed is None
     assert "use OpenInference" in check_workflow(wanted, found).reasons[0]
-    assert check_workflow({"tools_should_include": ["get_weather"]}, found).passed is True
+    assert check_workflow({"tools_should_include": ["get_weather"], "unlisted": "ignore"}, found).passed is True
+    assert check_workflow({"tools_should_include": ["get_weather"]}, found).passed is None
 
 
 @pytest.mark.parametrize("name", UNDECIDED)

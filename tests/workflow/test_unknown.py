@@ -98,6 +98,14 @@ def test_a_rule_on_an_agent_that_may_have_been_a_tool(
 
 
 INSIDE: list[tuple[dict[str, Any], bool | None]] = [
+    ({"tools_should_include": ["search", "fetch"]}, True),
+    ({"tools_should_include": ["search", "fetch"], "unlisted": "fail"}, None),
+    ({"tools_should_include": ["search", "fetch"], "tools_order": "strict"}, None),
+    ({"tools_should_include": ["search", "fetch", "book"], "tools_order": "subset"}, None),
+    ({"tools_should_include": ["search", "fetch"], "tools_order": "superset", "unlisted": "fail"}, True),
+    ({"tools_should_include": ["search"], "unlisted": "fail"}, False),
+    ({"tools_should_include": [], "unlisted": "fail"}, False),
+    ({"agents_should_include": ["research"], "unlisted": "fail"}, True),
     ({"tools_should_include": ["search", "fetch"], "tools_order": "in_order"}, True),
     ({"tools_should_include": ["fetch", "search"], "tools_order": "in_order"}, None),
     ({"tools_should_include": ["fetch", "search"], "tools_order": "strict"}, False),

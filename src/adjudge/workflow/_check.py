@@ -164,7 +164,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
             is_open = team.is_stated or not called.unknown.keys().isdisjoint(_MAY_BE_MORE)
-            doubts, maybe_agents = _doubts(team, rules, called) if is_open else ({}, {})
+            doubts, maybe_agents, more = _doubts(team, rules, called) if is_open else ({}, {}, None)
             missing = lists["missing"]
             if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
@@ -173,6 +173,10 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts, maybe_agents)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
+            # A list of all that may be called passes only where the record shows all that was.
+            if not wrong and more is not None and rules.include is not None and rules.is_closed:
+                message = f"only {list_names(rules.include)} may be called, and another one {more}"
+                wrong.append(rules.finding(INCOMPLETE, message))
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
@@ -181,8 +185,12 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tuple[dict[str, str], dict[str, str]]:
+def _doubts(
+    team: DimensionRules, rules: DimensionRules, called: _Called
+) -> tuple[dict[str, str], dict[str, str], str | None]:
     """Return the names that may have been called though the record does not show it, and the tools that may be agents.
+
+    Last comes why any tool may have been called, where that is so.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
     Where a record does not show who else was called, an expected agent may be any tool; a forbidden one is not looked
@@ -200,7 +208,7 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tup
     wanted = [name for name in agents if name not in (team.exclude or ())] if others is not None else []
     doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
     if rules.kind == "agents":
-        return doubts, {}
+        return doubts, {}, None
     why = called.unknown.get("inside")
     for agent, tool in hidden.items() if why is None else ():
         why = f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
@@ -212,15 +220,17 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tup
     lacking = () if behind is None else rules.find_lacking(called.seen["tools"])
     inside = "may have been called inside another: {}"
     doubts = dict.fromkeys(lacking, inside.format(behind))
-    hosted = called.unknown.get("hosted")
-    if hosted is not None:
+    more = None
+    if "hosted" in called.unknown:
         # Those of an MCP server that the service calls may have any name.
-        doubts = dict.fromkeys(rules.names, f"may have been called by the model's service: {hosted}")
-    doubts |= {} if why is None else dict.fromkeys(rules.names, inside.format(why))
+        more = f"may have been called by the model's service: {called.unknown['hosted']}"
+    if why is not None:
+        more = inside.format(why)
+    doubts |= {} if more is None else dict.fromkeys(rules.names, more)
     # An agent is not a tool: one that is not expected may be the agent that is.
     asked = [call.name for call in calls if (wanted and call.is_asked_in_words) or (lacking and call.is_conversation)]
     answer = "may be an agent: if it is, say --map-agent {0}=NAME, else --ignore-agent {0}"
-    return doubts, {tool: answer.format(tool) for tool in (*hidden.values(), *asked)}
+    return doubts, {tool: answer.format(tool) for tool in (*hidden.values(), *asked)}, more
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:

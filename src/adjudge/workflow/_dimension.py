@@ -75,6 +75,12 @@ class DimensionRules:
         return tuple(dict.fromkeys(asked))
 
     @property
+    def is_closed(self) -> bool:
+        """Whether a call that is not expected makes it fail."""
+        # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
+        return self.order in ("strict", "subset") or (self.unlisted == "fail" and self.order != "superset")
+
+    @property
     def is_ordered(self) -> bool:
         """Whether the verdict rests on the order of the calls."""
         return self.order in ("strict", "in_order") or bool(self.forbidden)
@@ -132,14 +138,12 @@ def wrong_with(
     for name in found["excluded"]:
         if name in doubts:
             yield rules.finding(INCOMPLETE, f"is excluded and {doubts[name]}", name)
-    # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
-    is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
             yield rules.finding("excluded-called", "is excluded and was called", name)
-        elif is_closed and name in maybe_agents:
+        elif rules.is_closed and name in maybe_agents:
             yield rules.finding(INCOMPLETE, f"was called and is not expected, and {maybe_agents[name]}", name)
-        elif is_closed:
+        elif rules.is_closed:
             yield rules.finding("unlisted-called", "was called and is not expected", name)
     # An order can only be wrong where all that is expected was called, or may have been.
     if rules.order in ("strict", "in_order") and all(name in doubts for name in found["missing"]):
