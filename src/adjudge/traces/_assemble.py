@@ -42,7 +42,7 @@ from adjudge.traces._spans import (
     grow_tree,
 )
 from adjudge.traces._usage import Usage, total_usage
-from adjudge.traces._values import called_agent, loose, quote, style
+from adjudge.traces._values import called_agent, handed_over, loose, quote, style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
@@ -90,7 +90,7 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         unknown["inside"] = nameless
     if any(span.is_blind and span.kind == "llm" for span in done):
         unknown["hosted"] = NOT_HOSTED
-    unknown |= _lost(log, drafts)
+    unknown |= _lost(log, drafts, {style(span.name) for span in done if span.kind in ("agent", "handoff")})
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
@@ -196,12 +196,19 @@ def _unsent(spans: Sequence[Span], log: RunLog, calls: Iterable[CallDraft]) -> d
     return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
 
 
-def _lost(log: RunLog, calls: Sequence[CallDraft]) -> dict[Question, str]:
-    """Return what is unknown because a span is not there that no other names as its parent: a tool's, or a model's."""
+def _lost(log: RunLog, calls: Sequence[CallDraft], entered: Collection[str]) -> dict[Question, str]:
+    """Return what is unknown because a span is not there that no other names as its parent: a tool's, or a model's.
+
+    `entered` are agents with a span of their own, in the style of tools.
+    """
     named = {call.name for call in calls}
-    for name in log.find_unasked():
-        if name not in named and not name.startswith("transfer_back_to_"):  # which LangGraph's supervisor writes itself
-            return {"inside": LOST_MODEL.format(quote(name))}
+    results = {message.tool_call_id: message.text for _, message, _ in log.results()}
+    for made in log.find_unasked():
+        # OpenLLMetry sends no replies of Chat Completions: the next agent's span shows that it was handed over to.
+        target = style(handed_over(results.get(made.id, ""))) or called_agent(made.name, made.arguments)
+        is_back = made.name.startswith("transfer_back_to_")  # which LangGraph's supervisor writes itself
+        if made.name not in named and target not in entered and not is_back:
+            return {"inside": LOST_MODEL.format(quote(made.name))}
     if len(log.model_calls) < 2:  # one span that is a whole conversation shows all that its messages show
         return {}
     # By a reply's position, the most messages that a model was given after it.

@@ -15,7 +15,7 @@ from adjudge.model import Message, PendingCalls, Question, ToolCall
 from adjudge.traces._items import is_refusal
 from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
 from adjudge.traces._spans import Span
-from adjudge.traces._values import as_text, called_agent, handed_over, key_of, quote, style
+from adjudge.traces._values import as_text, called_agent, handed_over, key_of, quote, style, transferred_to
 
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 _NOTHING = frozenset({"", "None", "null", "0", "0.0", "False", "false", "[]", "{}", "()"})  # results that say nothing
@@ -247,7 +247,8 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             target = _target(call) if call.executed else ""
-            is_handoff = target in known or _NUMBER.sub("", target) in known
+            said = style(transferred_to(call.finish().result or ""))
+            is_handoff = not known.isdisjoint((target, _NUMBER.sub("", target), said))
             call.is_internal |= is_handoff or any(span.is_internal or span.id in delegated for span in call.spans)
 
 
@@ -262,10 +263,9 @@ def _is_before(span: Span, call: CallDraft) -> bool:
 
 
 def _target(call: CallDraft) -> str:
-    """Return the agent that a call hands over to, in the style of tools: by its name, else by its result."""
-    return called_agent(call.name, call.finish().arguments) or (
-        style(handed_over(call.answer.text)) if call.answer is not None else ""
-    )
+    """Return the agent that a call hands over to, in the style of tools: by its result, else by its name."""
+    said = handed_over(call.answer.text) if call.answer is not None else ""
+    return style(said) or called_agent(call.name, call.finish().arguments)
 
 
 def _position(call: CallDraft) -> int:

@@ -17,7 +17,16 @@ from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
-from adjudge.traces._values import HANDOVER_TOOLS, as_text, called_agent, handed_over, loose, quote, style
+from adjudge.traces._values import (
+    HANDOVER_TOOLS,
+    as_text,
+    called_agent,
+    handed_over,
+    loose,
+    quote,
+    style,
+    transferred_to,
+)
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
 # What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
@@ -201,11 +210,13 @@ def _target(call: ToolCall, speakers: Collection[str], callable_speakers: Collec
     if not call.executed:
         return None
     named = called_agent(call.name, call.arguments)
-    if named in speakers:
-        return named
+    result = call.result or ""
+    # LangGraph's supervisor and swarm say so whatever the tool is called.
+    for target in (style(transferred_to(result)), named):
+        if target in speakers:
+            return target
     if callable_speakers and style(call.name) in callable_speakers:  # AutoGen's list has what it did inside, too
         return style(call.name)
-    result = call.result or ""
     # A tool with arguments may be one that transfers money.
     is_bare = not loose(call.arguments)[0] or style(call.name) in HANDOVER_TOOLS
     said = _HANDED_OVER.match(result) if named and is_bare else None

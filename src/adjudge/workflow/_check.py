@@ -170,7 +170,8 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
                 missing = [name for name in missing if name not in as_agents]
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
-            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts, maybe_agents)
+            found = {**lists, "missing": missing}
+            wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, _bare(kind, called))
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
             # A list of all that may be called passes only where the record shows all that was.
@@ -183,6 +184,12 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _bare(kind: Dimension, called: _Called) -> list[str]:
+    """Return the tools that were given nothing, where there are several agents: one may hand over without saying so."""
+    is_team = kind == "tools" and len(set(called.seen.get("agents", ()))) > 1
+    return [call.name for call in called.calls or () if is_team and call.requested and not call.arguments]
 
 
 def _doubts(
