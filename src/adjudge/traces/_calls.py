@@ -76,8 +76,10 @@ class CallDraft:
         """What it was executed with, where its span says so, else what it was requested with."""
         asked = "" if self.request is None else self.request.arguments
         ran = self.spans[-1].arguments if self.spans else None
-        if not ran or asked == "":  # contents may be in one place only
-            return asked or ran or asked
+        if asked == "":  # contents may be in one place only
+            return asked if ran is None else ran
+        if not ran:
+            return asked
         if not isinstance(asked, Mapping):
             return asked
         if isinstance(ran, str):

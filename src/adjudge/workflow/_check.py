@@ -268,8 +268,7 @@ def _wrong_arguments(
         if tool in missing:
             continue  # a finding says already that it was not called
         for rule in several:
-            # Of a call whose request was not recorded, the arguments may be unknown.
-            recorded = [call for call in made if call.requested or call.arguments != ""]
+            recorded = [call for call in made if _shows_arguments(call)]
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
             all_known = len(recorded) == len(made)
             if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known and tool not in doubts:
@@ -285,6 +284,15 @@ def _wrong_arguments(
             cause = unfit[0] if unfit else "it was not called"
             message = f"{what} of tool {quote_name(tool)} has {shorten(rule.words)}: {shorten(cause)}"
             yield Finding("wrong-arguments", "tools", message)
+
+
+def _shows_arguments(call: ToolCall) -> bool:
+    """Say whether a record shows the arguments of a call.
+
+    Where no model asked for it, a text that is not an object is how OpenInference writes the only argument of a tool.
+    """
+    is_object = not isinstance(call.arguments, str) or call.arguments.lstrip().startswith("{")
+    return call.requested or is_object
 
 
 def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:
