@@ -15,7 +15,7 @@ from adjudge.model import Message, PendingCalls, Question, ToolCall
 from adjudge.traces._items import is_refusal
 from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
 from adjudge.traces._spans import Span
-from adjudge.traces._values import as_text, called_agent, handed_over, key_of, quote, style, transferred_to
+from adjudge.traces._values import TRANSFERRED, as_text, called_agent, handed_over, key_of, quote, style
 
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 _NOTHING = frozenset({"", "None", "null", "0", "0.0", "False", "false", "[]", "{}", "()"})  # results that say nothing
@@ -249,8 +249,9 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             target = _target(call) if call.executed else ""
-            said = style(transferred_to(call.finish().result or ""))
-            is_handoff = not known.isdisjoint((target, _NUMBER.sub("", target), said))
+            said = TRANSFERRED.fullmatch(call.finish().result or "")
+            targets = {target, _NUMBER.sub("", target), style(said[1]) if said else ""}
+            is_handoff = not known.isdisjoint(targets)
             call.is_internal |= is_handoff or any(span.is_internal or span.id in delegated for span in call.spans)
 
 

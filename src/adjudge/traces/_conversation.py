@@ -19,13 +19,13 @@ from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
 from adjudge.traces._values import (
     HANDOVER_TOOLS,
+    TRANSFERRED,
     as_text,
     called_agent,
     handed_over,
     loose,
     quote,
     style,
-    transferred_to,
 )
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
@@ -212,7 +212,8 @@ def _target(call: ToolCall, speakers: Collection[str], callable_speakers: Collec
     named = called_agent(call.name, call.arguments)
     result = call.result or ""
     # LangGraph's supervisor and swarm say so whatever the tool is called.
-    for target in (style(transferred_to(result)), named):
+    transferred = TRANSFERRED.fullmatch(result)
+    for target in (style(transferred[1]) if transferred else "", named):
         if target in speakers:
             return target
     if callable_speakers and style(call.name) in callable_speakers:  # AutoGen's list has what it did inside, too

@@ -21,7 +21,9 @@ _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
 _WRAPPING = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})  # the last is of smolagents
 _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
-_TRANSFERRED = re.compile(r"Successfully transferred to (.+)")
+# What LangGraph's supervisor and swarm write as a result. Any tool may: the rest of the record tells whether there is
+# such an agent.
+TRANSFERRED = re.compile(r"Successfully transferred to (.+)")
 # Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex, CrewAI.
 HANDOVER_TOOLS = frozenset(
     {"transfer_to_agent", "handoff_to_agent", "handoff", "delegate_work_to_coworker", "ask_question_to_coworker"}
@@ -309,18 +311,6 @@ def handed_over(result: str) -> str:
     found = loose(result)[0]
     named = found["assistant"] if isinstance(found, dict) and len(found) == 1 else ""
     return named if isinstance(named, str) else ""
-
-
-def transferred_to(result: str) -> str:
-    """Return the agent that a result of LangGraph's supervisor or swarm hands over to; nothing where it is any other.
-
-    Any tool may say so: whether there is such an agent is for the rest of the record to tell.
-
-    >>> transferred_to("Successfully transferred to math_expert"), transferred_to("Transferred to Oslo.")
-    ('math_expert', '')
-    """
-    said = _TRANSFERRED.fullmatch(result)
-    return "" if said is None else said[1]
 
 
 def documents_of(value: object) -> tuple[str, ...]:

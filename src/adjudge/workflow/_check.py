@@ -59,6 +59,7 @@ class _Called:
     complete: bool = True
     unknown: Mapping[Question, str] = field(default_factory=dict)
     ordinary: tuple[str, ...] = ()  # tools that are not agents
+    bare: tuple[str, ...] = ()  # tools that were given nothing, in a record of several agents: perhaps handoffs
 
 
 def validate_workflow(
@@ -106,6 +107,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         record.complete,
         unknown,
         record.ordinary_tools,
+        tuple(call.name for call in (calls or ()) if len(set(agents)) > 1 and call.requested and not call.arguments),
     )
     workflow, findings, warnings = _judge(wanted, called)
     passed, clarification = workflow["pass"], None
@@ -171,7 +173,8 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
                 missing = [name for name in missing if name not in as_agents]
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
             found = {**lists, "missing": missing}
-            wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, _bare(kind, called))
+            bare = called.bare if kind == "tools" else ()
+            wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, bare)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
             # A list of all that may be called passes only where the record shows all that was.
@@ -184,12 +187,6 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
-
-
-def _bare(kind: Dimension, called: _Called) -> list[str]:
-    """Return the tools that were given nothing, where there are several agents: one may hand over without saying so."""
-    is_team = kind == "tools" and len(set(called.seen.get("agents", ()))) > 1
-    return [call.name for call in called.calls or () if is_team and call.requested and not call.arguments]
 
 
 def _doubts(
