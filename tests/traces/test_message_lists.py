@@ -463,6 +463,25 @@ def test_a_summary_of_a_graph_is_undecided() -> None:
     assert "output_mode='full_history'" in found.unknown["tools"]
 
 
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_an_expert_that_called_no_tool(is_whole: bool) -> None:
+    """Where the list has what one expert called, it has all messages: another one that called nothing only spoke."""
+
+    def said(name: str, text: str, *tools: str) -> list[dict[str, Any]]:
+        calls = [{"id": f"{name} {tool}", "name": tool, "args": {}, "type": "tool_call"} for tool in tools]
+        results = [{"type": "tool", "name": tool, "tool_call_id": f"{name} {tool}", "content": "4"} for tool in tools]
+        return [{"type": "ai", "name": name, "content": text, "tool_calls": calls}, *results]
+
+    messages: list[dict[str, Any]] = [{"type": "human", "content": "What is twice 2, and who are you?"}]
+    for expert, tools in (("talker", ()), ("math", ("calculator",) if is_whole else ())):
+        messages += [*said("supervisor", "", f"transfer_to_{expert}"), *said(expert, "", *tools)]
+        messages += [*said(expert, "I am done."), *said(expert, "", "transfer_back_to_supervisor")]
+    found = load([*messages, *said("supervisor", "4, a bot.")])
+    assert ("tools" in found.unknown) is not is_whole
+    rule = {"tools_should_include": ["calculator"], "tools_should_exclude": ["delete"]}
+    assert check_workflow(rule, found).passed is (True if is_whole else None)
+
+
 UNREAD = [
     ({"toolInvocations": [{"state": "result", "toolName": "search"}]}, "'toolInvocations'"),
     ({"executed_tools": [{"name": "search"}]}, "'executed_tools'"),

@@ -255,7 +255,9 @@ def _in_order_of_entry(messages: Iterable[Message], started: Collection[str]) ->
     return found
 
 
-def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Iterable[str]) -> dict[Question, str]:
+def _left_out(
+    messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Collection[str]
+) -> dict[Question, str]:
     """Return what a list says itself that it leaves out.
 
     That is what agents did whose last words are all that is here, and what a person made of a call before it ran.
@@ -279,5 +281,7 @@ def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to:
         made = [(one.name, call.name) for one in messages for call in one.tool_calls]
         busy = {agent for agent, tool in made if not tool.startswith("transfer_back_to_")}
         quiet = next((name for name in handed_to if name not in busy), None)
-        found |= {} if quiet is None else {"tools": _SHORTENED.format(quote(quiet))}
+        # The tools of one that it asked are here, so that all messages are: the quiet one only spoke.
+        is_whole = any(agent in handed_to and not tool.startswith("transfer_") for agent, tool in made)
+        found |= {} if quiet is None or is_whole else {"tools": _SHORTENED.format(quote(quiet))}
     return found
