@@ -24,6 +24,7 @@ from adjudge.traces._messages import plain_result
 from adjudge.traces._run_log import RunLog
 from adjudge.traces._spans import (
     CUT_ARGUMENTS,
+    LOST_END,
     LOST_MODEL,
     LOST_ONE,
     LOST_TOOL,
@@ -67,9 +68,11 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         call.is_last = is_over and all((span.start or 0) >= latest for span in call.spans)
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     calls.end({name for span in done for name in span.answers})
-    answer = _answer(tree, done, log)
+    # Where a span around others was lost, as where the last ones never arrived, a reply may not be the last one.
+    is_cut = any(root.parent not in (None, parent) and not root.is_entry for root in tree.roots)
+    answer = _answer(tree, done, log, is_cut=is_cut)
+    unknown: dict[Question, str] = {"answer": LOST_END} if is_cut and answer is None else {}
     complete = not (record.faults or tree.faults)
-    unknown: dict[Question, str] = {}
     was_anybody = bool(drafts) or any(one.role == "assistant" for _, one, _ in log.messages)
     # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
     if was_anybody and not agents_called and complete:
@@ -94,7 +97,12 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
-    if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
+    if (
+        answer is None
+        and not is_cut
+        and not all(root.error for root in tree.roots)
+        and (reason := _why_no_reply(done, log))
+    ):
         unknown["answer"] = reason
     used = record.usage or _usage(tree, done, log)
     shown = tuple(call.finish() for call in drafts if not call.is_internal)
@@ -139,8 +147,11 @@ def _by_name(span: Span, names: AgentNames) -> Span:
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> str | None:
-    """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply."""
+def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_cut: bool) -> str | None:
+    """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply.
+
+    Of a record that is cut, the last reply may be an earlier one.
+    """
     # A reply from before a model call that recorded none is not the last one.
     is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
     reply = log.last_reply() if is_last else None
@@ -150,8 +161,8 @@ def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> str | None:
         is_same = reply is not None and reply.strip() == top.text.strip()
         return reply if is_same else top.text
     ends = [span for span in spans if (span.is_internal or span.is_whole) and span.text is not None]
-    if not ends and reply is not None:
-        return reply
+    if not ends and (reply is not None or is_cut):
+        return None if is_cut else reply
     said = ends or [span for span in spans if span.kind == "agent" and span.text is not None]
     return max(said, key=lambda span: span.end or 0).text if said else None
 
