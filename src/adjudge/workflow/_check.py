@@ -178,9 +178,14 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
             # A list of all that may be called passes only where the record shows all that was.
-            if not wrong and more is not None and rules.include is not None and rules.is_closed:
-                message = f"only {list_names(rules.include)} may be called, and another one {more}"
-                wrong.append(rules.finding(INCOMPLETE, message))
+            behind = called.unknown.get("behind") if kind == "tools" else None
+            if (more or behind) is not None and not wrong and rules.include is not None and rules.is_closed:
+                only = f"only {list_names(rules.include)} may be called, and others"
+                none = f"no {kind[:-1]} may be called, and some"
+                why = more or f"may have been called behind one that talks: {behind}"
+                finding = rules.finding(INCOMPLETE, f"{only if rules.include else none} {why}")
+                # Most tools that talk are ordinary ones, so that those leave the verdict as it is.
+                (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
