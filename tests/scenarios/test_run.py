@@ -527,3 +527,31 @@ def test_a_question_that_a_thread_stores_otherwise(stored: str, passed: bool | N
     for whole in (thread[4:], [asked, asked, *thread[4:]]):
         same = run_scenario(scenario, lambda _, whole=whole: {"response": "done", "messages": whole})
         assert same["pass"] is True, same["reasons"]
+
+
+def test_an_answer_that_contains_itself() -> None:
+    """Such an answer is an error of its scenario alone, and the others keep their verdicts."""
+
+    def answer(question: str) -> Any:
+        endless: list[Any] = [{"role": "user", "content": question}]
+        endless.append({"role": "assistant", "content": endless})
+        return endless if question == "bad" else {"response": "hi", "agents_called": [], "tools_used": ["search"]}
+
+    scenarios = [{"id": one, "question": one, "tools_should_include": ["search"]} for one in ("good", "bad")]
+    good, bad = run_scenarios(scenarios, answer).results
+    assert (good["pass"], bad["pass"]) == (True, None)
+    assert bad["reasons"] == [
+        "agent-failed: bad-answer: its answer contains itself, or is nested too deeply to be written down"
+    ]
+
+
+def test_what_an_answer_says_and_what_its_messages_show() -> None:
+    """Agents and tools that an answer names are joined with those of its messages: none of them hides another."""
+    said = {"response": "done", "messages": [{"role": "user", "content": "Q?"}, *_called("delete")]}
+    said |= {"agents_called": ["desk"], "tools_used": ["search"]}
+    for kind, names in (("agents", ["desk", "bot"]), ("tools", ["delete", "search"])):
+        for name in names:
+            scenario = {"id": "a", "question": "Q?", f"{kind}_should_exclude": [name]}
+            assert run_scenario(scenario, lambda _: said)["pass"] is False
+        scenario = {"id": "a", "question": "Q?", f"{kind}_should_include": names}
+        assert run_scenario(scenario, lambda _: said)["pass"] is True

@@ -299,6 +299,22 @@ def test_agents_are_played_by_what_was_said() -> None:
         assert "no reply" in reply("Who are you?")["message"]["content"]
 
 
+def test_a_script_tells_names_apart() -> None:
+    """A call of a tool is not over because the name of another tool has its name in it."""
+    play = by_prompt({"P": [call_tool("search", query="x"), "done"]})
+
+    def reply(name: str, text: str | None = None) -> object:
+        made = {"id": "1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+        said = {"role": "assistant", "content": text, "tool_calls": [made]}
+        asked = {"messages": [{"role": "system", "content": "P"}, said]}
+        return play(ChatCall(0, 0, "/v1/chat/completions", {}, json.dumps(asked).encode()))
+
+    for other in ("transfer_to_research_expert", "search_web", "re-search"):
+        assert reply(other) == call_tool("search", query="x")
+    assert reply("search") == "done"
+    assert reply("x", "I called:\nsearch.") == "done"
+
+
 def test_calls_of_tools_for_anthropic() -> None:
     """Calls of tools are blocks where the messages interface is called."""
     with ChatServer(call_tool("look", city="Oslo")) as server:

@@ -100,7 +100,7 @@ def test_nothing_of_the_agent_is_there(record: Any) -> None:
 
 def test_a_format_that_cannot_be_told_is_asked_for() -> None:
     """Where the format cannot be told, the error names those that there are; an unknown name gets the closest."""
-    with pytest.raises(TrajectoryError, match=r"say which with format= \(chat, responses, otlp"):
+    with pytest.raises(TrajectoryError, match=r"with format= or --format \(chat, responses, otlp"):
         load({"what": "is this"})
     with pytest.raises(UsageError, match="did you mean 'langfuse'"):
         load([], format="langfus")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from adjudge.model import Trajectory
-from adjudge.rewards import tools_f1
+from adjudge.rewards import max_tool_calls, tools_f1
 from adjudge.traces import load
 from adjudge.workflow import check_workflow
 from support import GOLDEN
@@ -52,22 +52,37 @@ def test_what_happened(name: str) -> None:
     assert check_workflow(expected, found).passed is True
     assert check_workflow({**expected, "agents_should_include": ["somebody"]}, found).passed is False
     wrong = check_workflow({"tools_should_include": ["something"], "unlisted": "ignore"}, found)
-    assert wrong.passed is (None if "inside" in found.unknown else False)
+    assert wrong.passed is (False if found.unknown.keys().isdisjoint(("inside", "hosted")) else None)
 
 
 @pytest.mark.parametrize("name", [name for name in TRUTH if name.startswith("openai-agents-openllmetry")])
 def test_tools_of_the_service_that_are_not_sent(name: str) -> None:
-    """Tools that OpenAI runs itself have no spans here: expected or forbidden, they are open; others are decided."""
+    """Tools that OpenAI runs itself have no spans here, and may have any name: what is not seen is open."""
     found = load(recorded(name))
-    for tool in ("web_search", "file_search", "code_interpreter", "image_generation"):
+    for tool in ("web_search", "ask_wiki"):
         for rule in ({"tools_should_exclude": [tool]}, {"tools_should_include": [tool], "unlisted": "ignore"}):
             result = check_workflow(rule, found)
             assert result.passed is None
             assert "use OpenInference, or give the messages" in result.reasons[0]
         assert tools_f1(found, tools=[tool]).get("unscored")
+    seen = found.tools_used
+    assert check_workflow({"tools_should_include": [seen[0]], "unlisted": "ignore"}, found).passed is True
+    assert check_workflow({"tools_should_exclude": [seen[0]]}, found).passed is False
+    assert check_workflow({"tools_should_include": [*seen]}, found).passed is None
+    assert check_workflow({"tools_should_include": []}, found).passed is False
+    assert max_tool_calls(found, calls=len(seen)).get("unscored")
+    assert max_tool_calls(found, calls=len(seen) - 1)["reward"] == 0
+
+
+def test_chat_completions_run_no_tools() -> None:
+    """A service that is asked through Chat Completions, where a span names the model, runs no tools of its own."""
+    record = recorded("openai-agents-openllmetry.handoff")
+    scopes = [scope for document in record for one in document["resourceSpans"] for scope in one["scopeSpans"]]
+    for span in (span for scope in scopes for span in scope["spans"]):
+        span["attributes"].append({"key": "gen_ai.request.model", "value": {"stringValue": "gpt-5.6-luna"}})
+    found = load(record)
     assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is True
-    assert check_workflow({"tools_should_include": [found.tools_used[0]], "unlisted": "ignore"}, found).passed is True
-    assert tools_f1(found, tools=["delete"])["reward"] == 0
+    assert check_workflow({"tools_should_include": ["delete"], "unlisted": "ignore"}, found).passed is False
 
 
 def test_a_tool_without_a_name() -> None:
@@ -76,7 +91,8 @@ def test_a_tool_without_a_name() -> None:
     wanted = {"tools_should_include": ["ask_weather", "get_weather"]}
     assert check_workflow(wanted, found).passed is None
     assert "use OpenInference" in check_workflow(wanted, found).reasons[0]
-    assert check_workflow({"tools_should_include": ["get_weather"]}, found).passed is True
+    assert check_workflow({"tools_should_include": ["get_weather"], "unlisted": "ignore"}, found).passed is True
+    assert check_workflow({"tools_should_include": ["get_weather"]}, found).passed is None
 
 
 @pytest.mark.parametrize("name", UNDECIDED)

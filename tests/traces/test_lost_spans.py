@@ -12,6 +12,7 @@ import pytest
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, ToolCall, Trajectory
+from adjudge.scenarios import run_scenario
 from adjudge.traces import Record, Span, assemble, load
 from adjudge.workflow import check_workflow
 from support import GOLDEN
@@ -168,3 +169,26 @@ def test_all_turns_of_an_agent_on_one_span() -> None:
     given = (USER, ASK, RESULT, book, Message("tool", "y", tool_call_id="c2"))
     tool = Span("t", "m1", "tool", "book", 16, 17, call_id="c2")
     assert outcome((given, DONE), more=(tool,)) == (True, False)
+
+
+def test_an_answer_of_a_trace_that_is_cut() -> None:
+    """Where a span around others is lost, the last reply may not be the answer; what the top span says is."""
+    said = Span("m", "a", "llm", "m", 1, 2, input=(USER,), output=(Message("assistant", "Let me see."),))
+    cut = assemble(Record("t", (said,), is_trace=True))
+    assert (cut.complete, cut.final_response) == (False, None)
+    assert cut.unknown["answer"].endswith("send all spans of the run")
+    assert assemble(Record("t", (said,), is_trace=True), parent="a").final_response == "Let me see."
+    for text, answer in ((None, "Let me see."), ("Done.", "Done.")):
+        whole = assemble(Record("t", (said, Span("a", None, "agent", "clerk", 0, 9, text=text)), is_trace=True))
+        assert (whole.final_response, "answer" in whole.unknown) == (answer, False)
+    # Only the web server's span around the agent is lost.
+    inner = assemble(Record("t", (said, Span("a", "x", "agent", "clerk", 0, 9, text="Done.")), is_trace=True))
+    assert inner.final_response == "Done."
+
+
+def test_a_scorer_of_an_answer_that_was_cut_off() -> None:
+    """A scorer of the answer is unscored where the trace ends before it, and not 0."""
+    said = Span("m", "a", "llm", "m", 1, 2, input=(USER,), output=(Message("assistant", "Let me see."),))
+    cut = assemble(Record("t", (said,), is_trace=True))
+    scenario = {"id": "a", "question": "?", "scorers": [{"name": "contains_all", "arguments": {"texts": ["Done"]}}]}
+    assert run_scenario(scenario, trajectory=cut)["pass"] is None

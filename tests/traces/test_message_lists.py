@@ -74,12 +74,14 @@ def test_what_was_seen_counts(name: str) -> None:
         found = replace(found, unknown=load(row["messages"], agents=behind).unknown)
         assert "inside" in found.unknown
     for tool in found.tools_used:
-        assert check_workflow({"tools_should_include": [tool]}, found).passed is True
+        assert check_workflow({"tools_should_include": [tool], "unlisted": "ignore"}, found).passed is True
         assert check_workflow({"tools_should_exclude": [tool]}, found).passed is False
         assert check_workflow({"tools_should_include": []}, found).passed is False
         assert check_workflow({"tools_count": {tool: [2, None]}}, found).passed is None
         assert check_workflow({"tools_count": {tool: [0, 0]}}, found).passed is False
     assert check_workflow({"tools_should_exclude": ["delete"]}, found).passed is None
+    # That nothing else was called rests on what is not in the list.
+    assert check_workflow({"tools_should_include": found.tools_used}, found).passed is None
     assert check_workflow({"tools_arguments": {"delete": {"exact": {}}}}, found).passed is None
     assert check_workflow({"tools_arguments": {"delete": {"exact": {}, "calls": "every"}}}, found).passed is None
     assert check_workflow({"tools_forbidden": [["delete"]]}, found).passed is None
@@ -282,7 +284,7 @@ def test_a_tool_that_may_be_the_missing_agent() -> None:
     team = {"agents_should_include": ["desk"], "tools_should_include": []}
     for names, passed in (
         ({}, None),
-        ({"consult_travel_desk": "desk"}, True),
+        ({"consult_travel_desk": "desk"}, None),  # which may have called tools that the list does not have
         ({"*": "desk"}, False),
         ({"consult_travel_desk": None, "*": "desk"}, False),
     ):
@@ -459,6 +461,25 @@ def test_a_summary_of_a_graph_is_undecided() -> None:
     """A supervisor that keeps only an agent's last words does not show its tools; the reason names the option."""
     found = load(ROWS["langgraph-supervisor.handoff"]["messages"])
     assert "output_mode='full_history'" in found.unknown["tools"]
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_an_expert_that_called_no_tool(is_whole: bool) -> None:
+    """Where the list has what one expert called, it has all messages: another one that called nothing only spoke."""
+
+    def said(name: str, text: str, *tools: str) -> list[dict[str, Any]]:
+        calls = [{"id": f"{name} {tool}", "name": tool, "args": {}, "type": "tool_call"} for tool in tools]
+        results = [{"type": "tool", "name": tool, "tool_call_id": f"{name} {tool}", "content": "4"} for tool in tools]
+        return [{"type": "ai", "name": name, "content": text, "tool_calls": calls}, *results]
+
+    messages: list[dict[str, Any]] = [{"type": "human", "content": "What is twice 2, and who are you?"}]
+    for expert, tools in (("talker", ()), ("math", ("calculator",) if is_whole else ())):
+        messages += [*said("supervisor", "", f"transfer_to_{expert}"), *said(expert, "", *tools)]
+        messages += [*said(expert, "I am done."), *said(expert, "", "transfer_back_to_supervisor")]
+    found = load([*messages, *said("supervisor", "4, a bot.")])
+    assert ("tools" in found.unknown) is not is_whole
+    rule = {"tools_should_include": ["calculator"], "tools_should_exclude": ["delete"]}
+    assert check_workflow(rule, found).passed is (True if is_whole else None)
 
 
 UNREAD = [

@@ -72,7 +72,7 @@ def _refuse_error(answer: Mapping[str, Any]) -> None:
 def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     """Return what the messages show, completed by the other fields of the answer."""
     record = load_messages(answer["messages"] if "tool_calls" not in answer else answer)
-    # What the answer says of itself counts more than what its messages show.
+    # What the answer says of itself counts beside what its messages show.
     agents, tools = _names(answer, "agents_called"), _names(answer, "tools_used")
     text = next((plain(answer[name]) for name in RESPONSES if isinstance(answer.get(name), str)), None)
     unknown = dict(record.unknown)
@@ -92,7 +92,7 @@ def _with_messages(answer: Mapping[str, Any]) -> Trajectory:
     return replace(
         record,
         tool_calls=calls,
-        agents_called=record.agents_called if agents is None else agents,
+        agents_called=tuple(dict.fromkeys((*(agents or ()), *record.agents_called))),
         final_response=record.final_response if text is None else text,
         unknown=unknown,
         sources=_names(answer, "sources") or record.sources,

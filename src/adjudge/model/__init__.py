@@ -12,7 +12,7 @@ from adjudge.lazy import lazy_names
 if TYPE_CHECKING:
     from adjudge.model._cases import Case, Conversation, Turn
     from adjudge.model._json import decode_json, encode_json, from_json, to_json
-    from adjudge.model._messages import SERVICE_TOOLS, Message, Part, ToolCall
+    from adjudge.model._messages import Message, Part, ToolCall
     from adjudge.model._protocols import (
         Agent,
         Ask,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from adjudge.model._trajectory import PendingCalls, Question, Trajectory
 
 __all__ = [
-    "SERVICE_TOOLS",
     "Agent",
     "Ask",
     "Case",
@@ -69,7 +68,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "_cases": ("Case", "Conversation", "Turn"),
         "_json": ("decode_json", "encode_json", "from_json", "to_json"),
-        "_messages": ("SERVICE_TOOLS", "Message", "Part", "ToolCall"),
+        "_messages": ("Message", "Part", "ToolCall"),
         "_protocols": (
             *("Agent", "Ask", "ChatModel", "ChatReply", "ChatRequest", "Context", "Environment", "Judge", "Judgement"),
             *("Outcome", "Step", "asking", "gathering"),

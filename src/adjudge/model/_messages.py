@@ -16,9 +16,6 @@ from adjudge.errors import TrajectoryError
 Part: TypeAlias = Mapping[str, Any]
 """One part of a message's content: `{"type": "text", "text": "..."}`, an image, ..."""
 
-SERVICE_TOOLS = ("web_search", "file_search", "code_interpreter", "image_generation")
-"""Tools that the service of a model runs itself, by the names that their calls have in a `Trajectory`."""
-
 _KNOWN_KEYS = frozenset({"role", "content", "tool_calls", "tool_call_id", "name"})
 # What frameworks and their guides call the argument by which an agent is asked as a tool.
 _IN_WORDS = frozenset(

@@ -24,7 +24,7 @@ Question: TypeAlias = Literal[
 
 `others` asks which further agents were called, as a tool; `inside`, which further tools were called by an agent that is
 itself called as a tool, or whose messages were left out; `behind`, the same of a tool that only looks like an agent;
-`hosted`, which `SERVICE_TOOLS` the service of a model ran itself; `requests`, which tools were asked for and did not
+`hosted`, which tools the service of a model ran itself; `requests`, which tools were asked for and did not
 run.
 """
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from adjudge.errors import ArgumentError
-from adjudge.model import SERVICE_TOOLS, Trajectory
+from adjudge.model import Trajectory
 from adjudge.text.values import plain
 
 RANGE = (0.0, 1.0)
@@ -37,15 +37,14 @@ def record_of(trajectory: object) -> Trajectory:
 
 
 def shows_tools(record: Trajectory) -> bool:
-    """Say whether a record shows all tools that were called, also by an agent that is another's tool."""
-    is_known = record.unknown.keys().isdisjoint({"tools", "inside"})
+    """Say whether a record shows all tools that were called, also those inside other tools or of a service."""
+    is_known = record.unknown.keys().isdisjoint({"tools", "inside", "hosted"})
     return record.complete and record.tool_calls is not None and is_known
 
 
 def may_be_hidden(record: Trajectory, missing: Collection[str]) -> bool:
     """Say whether a tool that is missing from a record may have been called where the record does not look."""
-    is_hosted = "hosted" in record.unknown and any(name in SERVICE_TOOLS for name in missing)
-    return is_hosted or (bool(missing) and "behind" in record.unknown)
+    return bool(missing) and "behind" in record.unknown
 
 
 def quoted(texts: Iterable[str]) -> str:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from adjudge.runs._records import CaseRecord
     from adjudge.runs._source import Source
 
+_ENDLESS = "agent-failed: bad-answer: its answer contains itself, or is nested too deeply to be written down"
+
 
 @dataclass(slots=True, eq=False)
 class AgentCalls:
@@ -98,5 +100,11 @@ class AgentCalls:
         fault = None if caught.reason is None else f"agent-failed: {caught.reason}"
         record = TrajectoryRecord(trajectory, fault, clock.taken() - began)
         # Before its place is free: at most `workers` answers can be lost. A run that is being stopped keeps nothing.
-        written = None if row.stopped is not None else self._asker.journal.keep(write_trajectory(row.seq, record))
-        return record, written
+        if row.stopped is not None:
+            return record, None
+        try:
+            entry = write_trajectory(row.seq, record)
+        except RecursionError:
+            record = TrajectoryRecord(None, _ENDLESS, record.seconds)
+            entry = write_trajectory(row.seq, record)
+        return record, self._asker.journal.keep(entry)

@@ -1,6 +1,7 @@
 """Scripts for agents: who asks, and what the model has not said yet."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 
 from adjudge.testing._calls import ChatCall
@@ -24,10 +25,19 @@ def by_prompt(script: Mapping[str, Sequence[str | Reply]]) -> Callable[[ChatCall
 
     def play(call: ChatCall) -> str | Reply:
         said = json.dumps([message for message in call.messages if message.get("role") == "assistant"])
+        said = _LINE_END.sub(" ", said)
         replies = next((replies for text, replies in script.items() if text in call.prompt), ())
         for reply in replies:
-            if isinstance(reply, str) or not all(json.dumps(name)[1:-1] in said for name, _ in reply.tools):
+            if isinstance(reply, str) or not all(_names(said, name) for name, _ in reply.tools):
                 return reply
         return "the script has no reply to this"
 
     return play
+
+
+_LINE_END = re.compile(r"\\[nrt]")  # as JSON writes it: its letter is not part of a name
+
+
+def _names(said: str, tool: str) -> bool:
+    """Say whether JSON text has the name of a tool, and not only as a part of another name."""
+    return re.search(rf"(?<![\w-]){re.escape(json.dumps(tool)[1:-1])}(?![\w-])", said) is not None

@@ -24,6 +24,7 @@ from adjudge.traces._messages import plain_result
 from adjudge.traces._run_log import RunLog
 from adjudge.traces._spans import (
     CUT_ARGUMENTS,
+    LOST_END,
     LOST_MODEL,
     LOST_ONE,
     LOST_TOOL,
@@ -42,7 +43,7 @@ from adjudge.traces._spans import (
     grow_tree,
 )
 from adjudge.traces._usage import Usage, total_usage
-from adjudge.traces._values import called_agent, loose, quote, style
+from adjudge.traces._values import called_agent, handed_over, loose, quote, style
 
 
 def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | Collection[str] = ()) -> Trajectory:
@@ -67,9 +68,11 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         call.is_last = is_over and all((span.start or 0) >= latest for span in call.spans)
     calls.hand_over(log.handoffs, agents_called, _delegations(tree))
     calls.end({name for span in done for name in span.answers})
-    answer = _answer(tree, done, log)
+    # Where a span around others was lost, as where the last ones never arrived, a reply may not be the last one.
+    is_cut = any(root.parent not in (None, parent) and not root.is_entry for root in tree.roots)
+    answer = _answer(tree, done, log, is_cut=is_cut)
+    unknown: dict[Question, str] = {"answer": LOST_END} if is_cut and answer is None else {}
     complete = not (record.faults or tree.faults)
-    unknown: dict[Question, str] = {}
     was_anybody = bool(drafts) or any(one.role == "assistant" for _, one, _ in log.messages)
     # Of a record with gaps it is the gaps that are named: what is missing may be the agents.
     if was_anybody and not agents_called and complete:
@@ -90,11 +93,16 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
         unknown["inside"] = nameless
     if any(span.is_blind and span.kind == "llm" for span in done):
         unknown["hosted"] = NOT_HOSTED
-    unknown |= _lost(log, drafts)
+    unknown |= _lost(log, drafts, {style(span.name) for span in done if span.kind in ("agent", "handoff")})
     unknown |= _unclear(done, drafts, is_limited=record.is_trace)
     unknown |= calls.find_doubts()
     unknown |= _unsent(done, log, drafts)
-    if answer is None and not all(root.error for root in tree.roots) and (reason := _why_no_reply(done, log)):
+    if (
+        answer is None
+        and not is_cut
+        and not all(root.error for root in tree.roots)
+        and (reason := _why_no_reply(done, log))
+    ):
         unknown["answer"] = reason
     used = record.usage or _usage(tree, done, log)
     shown = tuple(call.finish() for call in drafts if not call.is_internal)
@@ -139,8 +147,11 @@ def _by_name(span: Span, names: AgentNames) -> Span:
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> str | None:
-    """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply."""
+def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_cut: bool) -> str | None:
+    """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply.
+
+    Of a record that is cut, the last reply may be an earlier one.
+    """
     # A reply from before a model call that recorded none is not the last one.
     is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
     reply = log.last_reply() if is_last else None
@@ -150,8 +161,8 @@ def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog) -> str | None:
         is_same = reply is not None and reply.strip() == top.text.strip()
         return reply if is_same else top.text
     ends = [span for span in spans if (span.is_internal or span.is_whole) and span.text is not None]
-    if not ends and reply is not None:
-        return reply
+    if not ends and (reply is not None or is_cut):
+        return None if is_cut else reply
     said = ends or [span for span in spans if span.kind == "agent" and span.text is not None]
     return max(said, key=lambda span: span.end or 0).text if said else None
 
@@ -196,12 +207,19 @@ def _unsent(spans: Sequence[Span], log: RunLog, calls: Iterable[CallDraft]) -> d
     return dict.fromkeys(("tools", "arguments"), hidden[0].unsent or NOT_SENT) if hidden else {}
 
 
-def _lost(log: RunLog, calls: Sequence[CallDraft]) -> dict[Question, str]:
-    """Return what is unknown because a span is not there that no other names as its parent: a tool's, or a model's."""
+def _lost(log: RunLog, calls: Sequence[CallDraft], entered: Collection[str]) -> dict[Question, str]:
+    """Return what is unknown because a span is not there that no other names as its parent: a tool's, or a model's.
+
+    `entered` are agents with a span of their own, in the style of tools.
+    """
     named = {call.name for call in calls}
-    for name in log.find_unasked():
-        if name not in named and not name.startswith("transfer_back_to_"):  # which LangGraph's supervisor writes itself
-            return {"inside": LOST_MODEL.format(quote(name))}
+    results = {message.tool_call_id: message.text for _, message, _ in log.results()}
+    for made in log.find_unasked():
+        # OpenLLMetry sends no replies of Chat Completions: the next agent's span shows that it was handed over to.
+        target = style(handed_over(results.get(made.id, ""))) or called_agent(made.name, made.arguments)
+        is_back = made.name.startswith("transfer_back_to_")  # which LangGraph's supervisor writes itself
+        if made.name not in named and target not in entered and not is_back:
+            return {"inside": LOST_MODEL.format(quote(made.name))}
     if len(log.model_calls) < 2:  # one span that is a whole conversation shows all that its messages show
         return {}
     # By a reply's position, the most messages that a model was given after it.

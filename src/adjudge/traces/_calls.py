@@ -15,7 +15,7 @@ from adjudge.model import Message, PendingCalls, Question, ToolCall
 from adjudge.traces._items import is_refusal
 from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
 from adjudge.traces._spans import Span
-from adjudge.traces._values import as_text, called_agent, handed_over, key_of, quote, style
+from adjudge.traces._values import TRANSFERRED, as_text, called_agent, handed_over, key_of, quote, style
 
 _NUMBER = re.compile(r"_[0-9]{1,4}\Z")  # that AG2 puts after the agent's name
 _NOTHING = frozenset({"", "None", "null", "0", "0.0", "False", "false", "[]", "{}", "()"})  # results that say nothing
@@ -76,8 +76,10 @@ class CallDraft:
         """What it was executed with, where its span says so, else what it was requested with."""
         asked = "" if self.request is None else self.request.arguments
         ran = self.spans[-1].arguments if self.spans else None
-        if not ran or asked == "":  # contents may be in one place only
-            return asked or ran or asked
+        if asked == "":  # contents may be in one place only
+            return asked if ran is None else ran
+        if not ran:
+            return asked
         if not isinstance(asked, Mapping):
             return asked
         if isinstance(ran, str):
@@ -247,7 +249,9 @@ class Calls:
         delegated = set(inside)
         for call in self._calls:
             target = _target(call) if call.executed else ""
-            is_handoff = target in known or _NUMBER.sub("", target) in known
+            said = TRANSFERRED.fullmatch(call.finish().result or "")
+            targets = {target, _NUMBER.sub("", target), style(said[1]) if said else ""}
+            is_handoff = not known.isdisjoint(targets)
             call.is_internal |= is_handoff or any(span.is_internal or span.id in delegated for span in call.spans)
 
 
@@ -262,10 +266,9 @@ def _is_before(span: Span, call: CallDraft) -> bool:
 
 
 def _target(call: CallDraft) -> str:
-    """Return the agent that a call hands over to, in the style of tools: by its name, else by its result."""
-    return called_agent(call.name, call.finish().arguments) or (
-        style(handed_over(call.answer.text)) if call.answer is not None else ""
-    )
+    """Return the agent that a call hands over to, in the style of tools: by its result, else by its name."""
+    said = handed_over(call.answer.text) if call.answer is not None else ""
+    return style(said) or called_agent(call.name, call.finish().arguments)
 
 
 def _position(call: CallDraft) -> int:

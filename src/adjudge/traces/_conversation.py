@@ -17,7 +17,16 @@ from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
 from adjudge.traces._spans import NO_TOOL_NAMED, NOBODY_NAMED, NOTHING_DONE, ONE_UNNAMED
-from adjudge.traces._values import HANDOVER_TOOLS, as_text, called_agent, handed_over, loose, quote, style
+from adjudge.traces._values import (
+    HANDOVER_TOOLS,
+    TRANSFERRED,
+    as_text,
+    called_agent,
+    handed_over,
+    loose,
+    quote,
+    style,
+)
 
 _ROLES = frozenset({"system", "developer", "user", "assistant", "unknown"}) | RESULT_ROLES
 # What OpenAI Agents, LangGraph, AutoGen, AG2, LlamaIndex and Strands return from a handoff, with the agent's name.
@@ -201,11 +210,14 @@ def _target(call: ToolCall, speakers: Collection[str], callable_speakers: Collec
     if not call.executed:
         return None
     named = called_agent(call.name, call.arguments)
-    if named in speakers:
-        return named
+    result = call.result or ""
+    # LangGraph's supervisor and swarm say so whatever the tool is called.
+    transferred = TRANSFERRED.fullmatch(result)
+    for target in (style(transferred[1]) if transferred else "", named):
+        if target in speakers:
+            return target
     if callable_speakers and style(call.name) in callable_speakers:  # AutoGen's list has what it did inside, too
         return style(call.name)
-    result = call.result or ""
     # A tool with arguments may be one that transfers money.
     is_bare = not loose(call.arguments)[0] or style(call.name) in HANDOVER_TOOLS
     said = _HANDED_OVER.match(result) if named and is_bare else None
@@ -243,7 +255,9 @@ def _in_order_of_entry(messages: Iterable[Message], started: Collection[str]) ->
     return found
 
 
-def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Iterable[str]) -> dict[Question, str]:
+def _left_out(
+    messages: Sequence[Message], calls: Iterable[ToolCall], handed_to: Collection[str]
+) -> dict[Question, str]:
     """Return what a list says itself that it leaves out.
 
     That is what agents did whose last words are all that is here, and what a person made of a call before it ran.
@@ -267,5 +281,7 @@ def _left_out(messages: Sequence[Message], calls: Iterable[ToolCall], handed_to:
         made = [(one.name, call.name) for one in messages for call in one.tool_calls]
         busy = {agent for agent, tool in made if not tool.startswith("transfer_back_to_")}
         quiet = next((name for name in handed_to if name not in busy), None)
-        found |= {} if quiet is None else {"tools": _SHORTENED.format(quote(quiet))}
+        # The tools of one that it asked are here, so that all messages are: the quiet one only spoke.
+        is_whole = any(agent in handed_to and not tool.startswith("transfer_") for agent, tool in made)
+        found |= {} if quiet is None or is_whole else {"tools": _SHORTENED.format(quote(quiet))}
     return found

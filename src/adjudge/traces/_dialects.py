@@ -93,8 +93,9 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.answers = read_answers(parameters) if isinstance(parameters, str) else ()
         reasons = (span.attributes.get(key) for key in _FINISH_REASONS)
         facts.is_asking = not facts.output and any(_ASKING.search(as_text(one)) for one in reasons if one is not None)
-        # It sends the calls of functions and no others.
-        facts.is_blind = span.scope == _OPENLLMETRY_AGENTS
+        # It sends the calls of functions and no others. Only the Responses API has others; its spans name no model that
+        # was asked for.
+        facts.is_blind = span.scope == _OPENLLMETRY_AGENTS and "gen_ai.request.model" not in span.attributes
     facts.unsent = facts.unsent or _unsent(facts, span)
     if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
         has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)

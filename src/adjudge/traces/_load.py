@@ -256,7 +256,9 @@ def detect(data: object, where: str) -> Format:
         names = ", ".join(FORMATS)
         keys = [quote(str(key)) for key in list(sample)[:5]] if isinstance(sample, Mapping) else []
         shape = f"{kind_of(sample)} with {', '.join(keys)}" if keys else kind_of(sample)
-        raise TrajectoryError(f"cannot tell the format of {where} ({shape}); say which with format= ({names})")
+        raise TrajectoryError(
+            f"cannot tell the format of {where} ({shape}); say which it is, with format= or --format ({names})"
+        )
     return found
 
 

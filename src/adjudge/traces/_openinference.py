@@ -32,6 +32,7 @@ _UNNAMED = frozenset({"ToolCallingAgent", "CodeAgent", "MultiStepAgent"})  # age
 _CALLED = ".__call__"  # after the name of a tool of DSPy
 _DELEGATIONS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # of CrewAI
 _REPR = re.compile(r"[A-Z]\w*\(\w+=")
+_LANGCHAIN = "openinference.instrumentation.langchain"
 _HIDDEN = "__REDACTED__"  # in the place of contents that the user does not want to send
 _DIGITS = 8  # that a number in an attribute's name has less of
 
@@ -41,7 +42,8 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
     kind_name = span.attributes.get("openinference.span.kind")
     if not isinstance(kind_name, str):
         return None
-    if _HIDDEN in span.attributes.values():
+    is_hidden = _HIDDEN in span.attributes.values()
+    if is_hidden:
         span = replace(span, attributes={key: value for key, value in span.attributes.items() if value != _HIDDEN})
     attributes = span.attributes
     part = RecordPart(attributes, where)
@@ -56,6 +58,9 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
         facts.kind, facts.name = "handoff", span.name.removeprefix(_HANDOFF)
     elif facts.kind == "tool":
         _read_tool(facts, part, span)
+        # It leaves out what is empty; what somebody hides it replaces.
+        if facts.arguments is None and facts.result is not None and not is_hidden and span.scope == _LANGCHAIN:
+            facts.arguments = {}
     else:
         if kind_name.upper() == "RETRIEVER":
             items = numbered_items(attributes, "retrieval.documents")

@@ -29,7 +29,7 @@ class RunLog:
         self._given: dict[int, int] = {}  # the index of a message with calls that no output has claimed yet
         self.sizes: dict[int, int] = {}  # how many messages a model was given for a reply, by the reply's position
         self.shown: set[str] = set()  # calls that a model was given, by id or name
-        self._unasked: dict[int, str] = {}  # the first call of a message that came after the question
+        self._unasked: dict[int, tuple[ToolCall, ...]] = {}  # the calls of a message that came after the question
         self._executed: dict[str, int] = {}  # which execution a tool's span belongs to
         self._written: dict[int, str] = {}  # the arguments of executions that others are inside of
         self._now = 0
@@ -83,7 +83,7 @@ class RunLog:
                     self._given[number] = len(self.messages)
                     made = {call.id for call in message.tool_calls} if inside and at > asked else made
                     if at > asked >= 0 and not made:
-                        self._unasked[number] = message.tool_calls[0].name
+                        self._unasked[number] = message.tool_calls
                 earlier |= made
                 self._add(message, number, is_own=bool(made))
         for output in span.output:
@@ -148,9 +148,9 @@ class RunLog:
             if is_own:
                 yield from ((position, call) for call in message.tool_calls)
 
-    def find_unasked(self) -> Iterable[str]:
-        """Give tools that a model was given a call of, after the question, in a message that no model here wrote."""
-        return (name for number, name in self._unasked.items() if number in self._given)
+    def find_unasked(self) -> Iterable[ToolCall]:
+        """Give the calls that a model was given, after the question, in a message that no model here wrote."""
+        return (call for number, calls in self._unasked.items() if number in self._given for call in calls)
 
     def results(self) -> Iterable[tuple[int, Message, bool]]:
         """Give the messages that bring a tool's result, and whether this run itself says so."""

@@ -36,6 +36,9 @@ NOT_HOSTED = (
 )
 LOST_TOOL = "{} was asked for, the run went on, and neither its span nor its result is in the record: send all spans"
 LOST_MODEL = "no model call of the record asked for {}, whose result a later one was given: send all spans of the run"
+LOST_END = (
+    "spans around others are not in the record, so that its last reply may not be the answer: send all spans of the run"
+)
 LOST_ONE = "a model asked for a tool more often than there are spans of tools, agents and handoffs: send all spans"
 CUT_ARGUMENTS = "those of {} end too early"
 NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"

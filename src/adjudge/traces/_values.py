@@ -21,6 +21,9 @@ _DOCUMENT_LISTS = ("documents", "results", "output", "data")
 _DOCUMENT_KEYS = ("page_content", "content", "text", "title", "name", "url", "source", "id")
 _WRAPPING = frozenset({"args", "kwargs", "sanitize_inputs_outputs"})  # the last is of smolagents
 _HANDOVERS = ("transfer_to_", "transfer_back_to_", "handoff_to_")
+# What LangGraph's supervisor and swarm write as a result. Any tool may: the rest of the record tells whether there is
+# such an agent.
+TRANSFERRED = re.compile(r"Successfully transferred to (.+)")
 # Tools that hand over to the agent that they are given: Google's ADK, Strands, LlamaIndex, CrewAI.
 HANDOVER_TOOLS = frozenset(
     {"transfer_to_agent", "handoff_to_agent", "handoff", "delegate_work_to_coworker", "ask_question_to_coworker"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from adjudge.model import SERVICE_TOOLS, Question, Status, ToolCall, Trajectory
+from adjudge.model import Question, Status, ToolCall, Trajectory
 from adjudge.workflow._arguments import ArgumentRule, misfits
 from adjudge.workflow._clarification import check_clarification
 from adjudge.workflow._dimension import (
@@ -59,6 +59,7 @@ class _Called:
     complete: bool = True
     unknown: Mapping[Question, str] = field(default_factory=dict)
     ordinary: tuple[str, ...] = ()  # tools that are not agents
+    bare: tuple[str, ...] = ()  # tools that were given nothing, in a record of several agents: perhaps handoffs
 
 
 def validate_workflow(
@@ -106,6 +107,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         record.complete,
         unknown,
         record.ordinary_tools,
+        tuple(call.name for call in (calls or ()) if len(set(agents)) > 1 and call.requested and not call.arguments),
     )
     workflow, findings, warnings = _judge(wanted, called)
     passed, clarification = workflow["pass"], None
@@ -164,15 +166,26 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             lists |= {"excluded": [], "missing": []}
         elif rules.is_stated:
             is_open = team.is_stated or not called.unknown.keys().isdisjoint(_MAY_BE_MORE)
-            doubts, maybe_agents = _doubts(team, rules, called) if is_open else ({}, {})
+            doubts, maybe_agents, more = _doubts(team, rules, called) if is_open else ({}, {}, None)
             missing = lists["missing"]
             if kind == "tools":
                 as_agents = [name for name in missing if name in (called.names["agents"] or ())]
                 missing = [name for name in missing if name not in as_agents]
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
-            wrong += wrong_with(rules, names or (), {**lists, "missing": missing}, requested, doubts, maybe_agents)
+            found = {**lists, "missing": missing}
+            bare = called.bare if kind == "tools" else ()
+            wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, bare)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
+            # A list of all that may be called passes only where the record shows all that was.
+            behind = called.unknown.get("behind") if kind == "tools" else None
+            if (more or behind) is not None and not wrong and rules.include is not None and rules.is_closed:
+                only = f"only {list_names(rules.include)} may be called, and others"
+                none = f"no {kind[:-1]} may be called, and some"
+                why = more or f"may have been called behind one that talks: {behind}"
+                finding = rules.finding(INCOMPLETE, f"{only if rules.include else none} {why}")
+                # Most tools that talk are ordinary ones, so that those leave the verdict as it is.
+                (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
         workflow[kind] = {"pass": None if is_open else not wrong, **lists}
@@ -181,8 +194,12 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
     return workflow, findings, warnings
 
 
-def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tuple[dict[str, str], dict[str, str]]:
+def _doubts(
+    team: DimensionRules, rules: DimensionRules, called: _Called
+) -> tuple[dict[str, str], dict[str, str], str | None]:
     """Return the names that may have been called though the record does not show it, and the tools that may be agents.
+
+    Last comes why any tool may have been called, where that is so.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
     Where a record does not show who else was called, an expected agent may be any tool; a forbidden one is not looked
@@ -200,7 +217,7 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tup
     wanted = [name for name in agents if name not in (team.exclude or ())] if others is not None else []
     doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
     if rules.kind == "agents":
-        return doubts, {}
+        return doubts, {}, None
     why = called.unknown.get("inside")
     for agent, tool in hidden.items() if why is None else ():
         why = f"{quote_name(tool)} may be agent {quote_name(agent)}, whose calls are not in the record: record a trace"
@@ -212,14 +229,17 @@ def _doubts(team: DimensionRules, rules: DimensionRules, called: _Called) -> tup
     lacking = () if behind is None else rules.find_lacking(called.seen["tools"])
     inside = "may have been called inside another: {}"
     doubts = dict.fromkeys(lacking, inside.format(behind))
+    more = None
     if "hosted" in called.unknown:
-        served = [name for name in rules.names if name in SERVICE_TOOLS]
-        doubts |= dict.fromkeys(served, f"may have been called by the model's service: {called.unknown['hosted']}")
-    doubts |= {} if why is None else dict.fromkeys(rules.names, inside.format(why))
+        # Those of an MCP server that the service calls may have any name.
+        more = f"may have been called by the model's service: {called.unknown['hosted']}"
+    if why is not None:
+        more = inside.format(why)
+    doubts |= {} if more is None else dict.fromkeys(rules.names, more)
     # An agent is not a tool: one that is not expected may be the agent that is.
     asked = [call.name for call in calls if (wanted and call.is_asked_in_words) or (lacking and call.is_conversation)]
     answer = "may be an agent: if it is, say --map-agent {0}=NAME, else --ignore-agent {0}"
-    return doubts, {tool: answer.format(tool) for tool in (*hidden.values(), *asked)}
+    return doubts, {tool: answer.format(tool) for tool in (*hidden.values(), *asked)}, more
 
 
 def _unknown(rules: DimensionRules, names: tuple[str, ...] | None, called: _Called) -> str | None:
@@ -250,8 +270,7 @@ def _wrong_arguments(
         if tool in missing:
             continue  # a finding says already that it was not called
         for rule in several:
-            # Of a call whose request was not recorded, the arguments may be unknown.
-            recorded = [call for call in made if call.requested or call.arguments != ""]
+            recorded = [call for call in made if _shows_arguments(call)]
             unfit = [reason for reason in misfits(rule, recorded) if reason is not None]
             all_known = len(recorded) == len(made)
             if len(unfit) < len(recorded) if rule.calls == "some" else not unfit and all_known and tool not in doubts:
@@ -267,6 +286,15 @@ def _wrong_arguments(
             cause = unfit[0] if unfit else "it was not called"
             message = f"{what} of tool {quote_name(tool)} has {shorten(rule.words)}: {shorten(cause)}"
             yield Finding("wrong-arguments", "tools", message)
+
+
+def _shows_arguments(call: ToolCall) -> bool:
+    """Say whether a record shows the arguments of a call.
+
+    Where no model asked for it, a text that is not an object is how OpenInference writes the only argument of a tool.
+    """
+    is_object = not isinstance(call.arguments, str) or call.arguments.lstrip().startswith("{")
+    return call.requested or is_object
 
 
 def _unclear(clarification: Mapping[str, Any]) -> list[Finding]:

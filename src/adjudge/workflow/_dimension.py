@@ -6,7 +6,7 @@ excluded    clarification        ->  included research | excluded clarification 
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from adjudge.workflow._arguments import ArgumentRule
@@ -75,6 +75,12 @@ class DimensionRules:
         return tuple(dict.fromkeys(asked))
 
     @property
+    def is_closed(self) -> bool:
+        """Whether a call that is not expected makes it fail."""
+        # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
+        return self.order in ("strict", "subset") or (self.unlisted == "fail" and self.order != "superset")
+
+    @property
     def is_ordered(self) -> bool:
         """Whether the verdict rests on the order of the calls."""
         return self.order in ("strict", "in_order") or bool(self.forbidden)
@@ -115,12 +121,14 @@ def wrong_with(
     requested: Iterable[str],
     doubts: Mapping[str, str],
     maybe_agents: Mapping[str, str],
+    bare: Collection[str],
 ) -> Iterator[Finding]:
     """Give everything that makes the dimension fail, `found` being its lists.
 
     `requested` are the calls that were asked for and never executed. `doubts` are names that may have been called more
     often than the record shows, each with the reason: where one is missing that is open, and where it is rightly not
-    there, too. `maybe_agents` are tools that may not be any: where one is not expected, that is open.
+    there, too. `maybe_agents` are tools that may not be any: where one is not expected, that is open. `bare` are tools
+    that were given nothing, in a record of several agents, as a handoff is.
     """
     asked = set(requested)
     for name in found["missing"] if rules.order != "subset" else ():
@@ -132,15 +140,14 @@ def wrong_with(
     for name in found["excluded"]:
         if name in doubts:
             yield rules.finding(INCOMPLETE, f"is excluded and {doubts[name]}", name)
-    # `strict` and `subset` mean that there are no others; `superset` means that there may be, whatever the policy.
-    is_closed = rules.order in ("strict", "subset") or (rules.unlisted == "fail" and rules.order != "superset")
     for name in found["unexpected"]:
         if name in (rules.exclude or ()):
             yield rules.finding("excluded-called", "is excluded and was called", name)
-        elif is_closed and name in maybe_agents:
+        elif rules.is_closed and name in maybe_agents:
             yield rules.finding(INCOMPLETE, f"was called and is not expected, and {maybe_agents[name]}", name)
-        elif is_closed:
-            yield rules.finding("unlisted-called", "was called and is not expected", name)
+        elif rules.is_closed:
+            hint = f"; if it hands over to an agent, say --map-agent {name}=NAME" if name in bare else ""
+            yield rules.finding("unlisted-called", f"was called and is not expected{hint}", name)
     # An order can only be wrong where all that is expected was called, or may have been.
     if rules.order in ("strict", "in_order") and all(name in doubts for name in found["missing"]):
         yield from _wrong_order(rules, called, doubts)
