@@ -16,6 +16,7 @@ from adjudge.view import ViewServer, write_report
 from support import ROOT
 from view.looking import key, make_run, rows_of
 from view.test_hostile import HOSTILE, hostile_agent, hostile_rows
+from view.test_monitors import WARNING, WINDOW, write
 
 playwright = pytest.importorskip("playwright.sync_api")
 CHROMIUM = os.environ.get("ADJUDGE_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -44,6 +45,8 @@ def folder() -> Iterator[Path]:
         scorers = [noted, "qa_f1_reward"]
         adjudge.evaluate(hostile_rows(), agent=hostile_agent, scorers=scorers, run=folder / "hostile.run", config=QUICK)
         shutil.copy(ROOT / "tests" / "golden" / "runs" / "scenarios.run", folder)
+        warnings = [{**WARNING, "rule": text, "says": text, "examples": [text]} for text, _ in HOSTILE]
+        write(folder / "monitor.jsonl", WINDOW, *warnings, WINDOW, {**WARNING, "says": "rows have no score"})
         yield folder
 
 
@@ -97,6 +100,7 @@ def addresses(folder: Path) -> dict[str, str]:
         "pair": f"/compare/row?base={base}&new={new}&id=q2",
         "label": f"/runs/{new}/label?kind=stratified&size=10",
         "labels": f"/runs/{new}/labels",
+        "monitor": f"/monitors/{key(folder / 'monitor.jsonl')}",
         "missing": "/runs/none",
     }
 
@@ -129,7 +133,8 @@ def test_no_hostile_text_runs_or_breaks_the_layout(
     name = key(folder / "hostile.run")
     write_report(folder / "hostile.run", out=tmp_path / "report.html")
     rows = [f"{server.base_url}/runs/{name}/rows/{number}" for number in range(len(HOSTILE))]
-    for address in (f"{server.base_url}/runs/{name}", (tmp_path / "report.html").as_uri(), *rows):
+    monitor = f"{server.base_url}/monitors/{key(folder / 'monitor.jsonl')}"
+    for address in (f"{server.base_url}/runs/{name}", monitor, (tmp_path / "report.html").as_uri(), *rows):
         page.goto(address)
         assert page.evaluate("window.ran") is None, address
         assert page.evaluate(OVERFLOW) <= 0, address
