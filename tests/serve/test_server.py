@@ -127,6 +127,27 @@ def test_a_token_is_made_and_printed_once(tmp_path: Path) -> None:
         assert token not in out + err
 
 
+def test_what_scores_does_not_know_the_token(tmp_path: Path) -> None:
+    """A token of the environment is not in that of the processes that score, which may run anything."""
+    (tmp_path / "own.py").write_text(
+        "import os\n\n\ndef known(final_response):\n    return float('ADJUDGE_SERVE_TOKEN' in os.environ)\n"
+    )
+    process = subprocess.Popen(
+        command("--scorer", "./own.py:known"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "ADJUDGE_SERVE_TOKEN": "from-the-environment"},
+    )
+    assert process.stdout is not None
+    port = int(process.stdout.readline().rpartition(":")[2])
+    (score,) = Client(process, port, "from-the-environment").scores([ROW])
+    process.terminate()
+    process.communicate()
+    assert (score["status"], score["value"]) == ("scored", 0.0)
+
+
 def test_limits_are_refused(client: Client) -> None:
     """More rows or bytes than a request may have are 413, an encoding 415, another method 405, another path 404."""
     assert client.ask("POST", "/score", {"rows": [{}] * 201}).status == 413
