@@ -8,6 +8,7 @@ import pytest
 from adjudge.model import Message
 from adjudge.traces import Record, Span, assemble, load
 from adjudge.traces._langgraph import GraphFacts, last_words
+from adjudge.workflow import check_workflow
 
 
 def call(number: int, parent: str, node: str, said: str = "x") -> Span:
@@ -43,6 +44,32 @@ def test_agents_in_the_order_of_entry() -> None:
         call(3, "2", "billing"),
     )
     assert assemble(Record("r", spans)).agents_called == ("router", "billing")
+
+
+def test_a_node_that_asked_no_model() -> None:
+    """Whether a node without a model is an agent is open, as its model call may be lost; names end the doubt."""
+    spans = (
+        Span("0", None, "other", "desk", 0, 99),
+        call(1, "0", "router"),
+        Span("2", "0", "other", "billing", 2, 90, graph=GraphFacts("billing", "billing:1", None)),
+    )
+    found = assemble(Record("r", spans))
+    assert (found.agents_called, found.steps) == (("router",), ("billing",))
+    for rule in ("agents_should_include", "agents_should_exclude"):
+        result = check_workflow({rule: ["billing"], "unlisted": "ignore"}, found)
+        assert result.passed is None
+        assert "--map-agent billing=billing, else --ignore-agent billing" in result.reasons[0]
+    assert check_workflow({"agents_should_include": ["refunds"]}, found).passed is False
+    assert check_workflow({"agents_should_include": ["router"]}, found).passed
+    for names, verdict in (({"billing": "billing"}, True), ({"billing": None}, False)):
+        mapped = assemble(Record("r", spans), agents=names)
+        assert check_workflow({"agents_should_include": ["router", "billing"]}, mapped).passed is verdict
+
+
+def test_what_is_around_an_agent_is_not_a_step() -> None:
+    """A span around a model call is not in doubt, as it is known who asked; a function beside it may be an agent."""
+    spans = (Span("0", None, "other", "run", 0, 99), call(1, "0", "router"), Span("2", "0", "other", "audit", 2, 3))
+    assert assemble(Record("r", spans)).steps == ("audit",)
 
 
 HUMAN = {"type": "human", "data": {"content": "Weather?"}}

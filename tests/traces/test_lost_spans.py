@@ -20,7 +20,6 @@ from support import GOLDEN
 FOLDER = GOLDEN / "frameworks"
 TRUTH: dict[str, dict[str, Any]] = json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
 
-NODE = "the only model call of a node of LangGraph: without it, the node is a function"
 ALONE = "no span of a model in this trace asks for the tool, or is given its result"
 TWICE = "the spans of tools in this trace are as many as the model asked for, with those of agents"
 # The spans that nothing else in their trace refers to, by the trace, with the reason.
@@ -30,14 +29,6 @@ UNSEEN = {
     "crewai-openllmetry.two_tools": ({"Travel Agent.agent": 1}, "the only span of an agent"),
     "dspy-react-openinference.two_tools": ({"get_weather.__call__": 1, "book_hotel.__call__": 1}, "it asks in a text"),
     "haystack-agent-openinference.pipeline_of_agents": ({"Agent.run": 1}, "one span is all that an agent did"),
-    "langgraph-nodes-langfuse-callback.handoff_edge": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-nodes-langsmith-otel.handoff_edge": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-nodes-openinference.handoff_edge": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-nodes-openllmetry.handoff_edge": ({"ChatOpenAI.chat": 1}, NODE),
-    "langgraph-react-langfuse-callback.handoff": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-react-langsmith-otel.handoff": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-react-openinference.handoff": ({"ChatOpenAI": 1}, NODE),
-    "langgraph-react-openllmetry.handoff": ({"ChatOpenAI.chat": 1}, NODE),
     "semantic_kernel-otel.agent_as_tool": ({"execute_tool Weather-get_weather": 1}, TWICE),
     "smolagents-openinference.code_agent": ({"SimpleTool": 1}, "code calls the tool, and no model asks for it"),
 }
@@ -97,8 +88,8 @@ def test_a_span_that_was_lost(name: str) -> None:
 
 
 def test_few_spans_are_seen_by_nothing() -> None:
-    """Of all spans of the recorded traces, the loss of at most 16 is not noticed, each with its reason."""
-    assert sum(sum(spans.values()) for spans, _ in UNSEEN.values()) <= 16
+    """Of all spans of the recorded traces, the loss of at most 8 is not noticed, each with its reason."""
+    assert sum(sum(spans.values()) for spans, _ in UNSEEN.values()) <= 8
     assert all(reason for _, reason in UNSEEN.values())
     assert set(UNSEEN) <= set(TRUTH)
 

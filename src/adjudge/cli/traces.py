@@ -127,6 +127,10 @@ def _lines(run: "UnderstoodRun", path: str) -> Iterator[tuple[str, str, str]]:
     record = run.trajectory
     agents = " > ".join(printable(agent, LONGEST) for agent in record.agents_called)
     yield "agents", agents or ("unknown" if "agents" in record.unknown else "none"), ""
+    if record.steps:
+        more = f" and {len(record.steps) - MOST:,} more" if len(record.steps) > MOST else ""
+        steps = ", ".join(printable(step, LONGEST) for step in record.steps[:MOST])
+        yield "steps", f"{steps}{more}  (ran; not agents, unless you name them)", "dim"
     calls = record.tool_calls
     if calls is None or "tools" in record.unknown:
         yield "tools", "unknown", ""

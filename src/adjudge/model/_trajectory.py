@@ -93,7 +93,8 @@ class Trajectory:
     that the record cannot answer, each with the reason and what to do about it. `complete` is False where part of the
     record is known to be missing. `trace_id` names the trace that it can be found under, `seconds` is how long it took;
     the tokens of its model calls and their cost, in dollars, are None where they were not recorded.
-    `ordinary_tools` are tools that are known not to be agents, whatever they are called.
+    `ordinary_tools` are tools that are known not to be agents, whatever they are called. `steps` are names of what ran
+    and is neither an agent nor a model nor a tool in the record, as the nodes of a graph: an agent may be one of them.
     """
 
     messages: tuple[Message, ...] = ()
@@ -109,6 +110,7 @@ class Trajectory:
     completion_tokens: int | None = None
     cost: float | None = None
     ordinary_tools: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if isinstance(self.tool_calls, _Unread):

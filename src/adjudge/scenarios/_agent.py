@@ -224,6 +224,7 @@ def _join(turns: Sequence[Trajectory]) -> Trajectory:
         final_response=turns[-1].final_response,
         sources=tuple(dict.fromkeys(source for turn in turns for source in turn.sources)),
         ordinary_tools=tuple(dict.fromkeys(tool for turn in turns for tool in turn.ordinary_tools)),
+        steps=tuple(dict.fromkeys(step for turn in turns for step in turn.steps)),
         complete=all(turn.complete for turn in turns),
         trace_id=next((turn.trace_id for turn in turns if turn.trace_id), None),
     )

@@ -169,6 +169,7 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
         agents_called=entered,
         unknown=unknown,
         ordinary_tools=tuple(ordinary),
+        steps=tuple(step for step in record.steps if step not in names),
     )
 
 

@@ -67,6 +67,7 @@ _FINISH_REASONS = ("gen_ai.response.finish_reasons", "gen_ai.response.finish_rea
 _ASKING = re.compile("tool|function_call", re.IGNORECASE)
 _OPENLLMETRY_AGENTS = "opentelemetry.instrumentation.openai_agents"
 # By this exception a tool of LangGraph waits for a person; when it goes on, it is called again, in a span of its own.
+_TASK = "gen_ai.task.name"  # a node of LangGraph, in OpenLLMetry's spans
 _INTERRUPT, _PAUSED = "langgraph.errors.GraphInterrupt", "it waits for a person"
 
 
@@ -117,9 +118,8 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
     error = span.error
     if error is None and facts.kind == "tool":
         error = next((_PAUSED for one in span.events if one.attributes.get("exception.type") == _INTERRUPT), None)
-    return facts.to_span(
-        span.id, parent, span.name, start=span.start, end=span.end, error=error, is_entry=span.is_entry
-    )
+    name = as_text(span.attributes.get(_TASK)) or span.name
+    return facts.to_span(span.id, parent, name, start=span.start, end=span.end, error=error, is_entry=span.is_entry)
 
 
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:

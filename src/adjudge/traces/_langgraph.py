@@ -22,7 +22,6 @@ _NODE, _PLACE, _NAME = "langgraph_node", "langgraph_checkpoint_ns", "lc_agent_na
 _BUILT_IN = frozenset({"agent", "model", "call_model"})  # nodes of the agents that LangChain builds
 # Beside those; middleware has a dot in its name.
 _BESIDE = frozenset({"tools", "pre_model_hook", "post_model_hook", "generate_structured_response"})
-_TASK = "execute_task "  # before the name of a node in OpenLLMetry's spans
 _UNNAMED = frozenset({"LangGraph", "agent", "RunnableSequence"})  # graphs that nobody named
 
 
@@ -119,9 +118,8 @@ def _speaker(here: GraphFacts, around: Span | None, *, is_owned: bool) -> str:
         return here.node
     if here.agent is not None or around is None:
         return here.agent or ""
-    name = around.name.removeprefix(_TASK)
-    if name not in _UNNAMED:
-        return name
+    if around.name not in _UNNAMED:
+        return around.name
     return "" if around.graph is None else around.graph.node or ""
 
 

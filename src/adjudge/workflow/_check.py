@@ -22,6 +22,9 @@ from adjudge.workflow._expectation import DIMENSIONS, Dimension, WorkflowExpecta
 
 EXCLUDED = "excluded-called"
 _MAY_BE_MORE = frozenset({"inside", "behind", "hosted"})  # questions about calls that the record does not show
+_RAN = (
+    "ran, and no model call of it is in the record: if it is an agent, say --map-agent {0}={0}, else --ignore-agent {0}"
+)
 _AS_AGENT = "was called as an agent of that name: expect it among the agents"
 
 
@@ -59,6 +62,7 @@ class _Called:
     complete: bool = True
     unknown: Mapping[Question, str] = field(default_factory=dict)
     ordinary: tuple[str, ...] = ()  # tools that are not agents
+    steps: tuple[str, ...] = ()  # what ran and is neither an agent nor a tool in the record
     bare: tuple[str, ...] = ()  # tools that were given nothing, in a record of several agents: perhaps handoffs
 
 
@@ -107,6 +111,7 @@ def check_workflow(expectation: object, trajectory: object) -> WorkflowResult:
         record.complete,
         unknown,
         record.ordinary_tools,
+        record.steps,
         tuple(call.name for call in (calls or ()) if len(set(agents)) > 1 and call.requested and not call.arguments),
     )
     workflow, findings, warnings = _judge(wanted, called)
@@ -202,6 +207,7 @@ def _doubts(
     Last comes why any tool may have been called, where that is so.
 
     In messages and spans an agent may be another's tool: one that the expectation names, and a tool is named after.
+    What ran under an agent's name without a model, as a node of a graph does, may be that agent.
     Where a record does not show who else was called, an expected agent may be any tool; a forbidden one is not looked
     for behind tools of other names. What such an agent called is not in the record, so that it may be any tool.
     """
@@ -216,6 +222,7 @@ def _doubts(
     others = called.unknown.get("others")
     wanted = [name for name in agents if name not in (team.exclude or ())] if others is not None else []
     doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
+    doubts |= {agent: _RAN.format(agent) for agent in agents if agent in called.steps}
     if rules.kind == "agents":
         return doubts, {}, None
     why = called.unknown.get("inside")
