@@ -86,23 +86,23 @@ reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 
 lock: $(VENV)/.run  ## resolve and hash-lock the requirements again
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package adjudge-weights --no-header \
 	    --python-version 3.11 --extra local --extra view pyproject.toml requirements/run.in -o requirements/run.txt
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package adjudge-weights --no-header \
 	    --python-version 3.11 --extra images --extra inspect --extra language --extra local --extra parquet --extra schema --extra view --extra yaml pyproject.toml requirements/run.in requirements/dev.in -o requirements/dev.txt
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml
+$(VENV)/.run: $(VENV)/bin/python requirements/run.txt pyproject.toml packages/weights/pyproject.toml
 	$(BIN)/pip install --quiet --require-hashes -r requirements/run.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable ./packages/weights --editable .
 	$(BIN)/python -m compileall -q src  # as an ordinary install does
 	@touch $@
 
 $(VENV)/training/.ready: training/requirements-encoder.txt
 	$(PYTHON) -m venv $(VENV)/training
-	$(VENV)/training/bin/pip install --quiet -r training/requirements-encoder.txt --editable .
+	$(VENV)/training/bin/pip install --quiet -r training/requirements-encoder.txt --editable ./packages/weights --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements/dev.txt
@@ -136,7 +136,7 @@ $(VENV)/litellm/.ready $(VENV)/deepeval/.ready $(VENV)/lm-eval/.ready: $(VENV)/%
 	$(PYTHON) -m venv $(VENV)/$*
 	$(VENV)/$*/bin/pip install --quiet --require-hashes -r requirements/dev.txt
 	$(VENV)/$*/bin/pip install --quiet $$(grep ^$* requirements/servers.txt)
-	$(VENV)/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VENV)/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable ./packages/weights --editable .
 	@touch $@
 
 # promptfoo is a package of Node.js.
@@ -154,14 +154,14 @@ $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.ready: $(VENV)/%/.ready: requiremen
 $(FRAMEWORKS): $(VENV)/frameworks/%/.ready: requirements/frameworks/%.txt
 	$(PYTHON) -m venv $(VENV)/frameworks/$*
 	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps -r requirements/frameworks/$*.txt
-	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable ./packages/weights --editable .
 	@touch $@
 
 # So do the trainers.
 $(TRAINERS): $(VENV)/trainers/%/.ready: requirements/trainers/%.txt
 	$(PYTHON) -m venv $(VENV)/trainers/$*
 	$(VENV)/trainers/$*/bin/pip install --quiet --no-deps -r requirements/trainers/$*.txt
-	$(VENV)/trainers/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable .
+	$(VENV)/trainers/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable ./packages/weights --editable .
 	@touch $@
 
 clean:  ## remove what the targets above made

@@ -34,8 +34,11 @@ PAIR = {0: 0.3, 1: 10.0}  # the most milliseconds a pair
 START = 1.5  # the most seconds to the first verdict
 SIZE = {0: 1.0, 1: 50.0}  # the most megabytes
 FILES = {
-    0: ("tier0.json", "thresholds.json", "places.json"),
-    1: ("reader.onnx", "sentences.onnx", "words.npz", "tier1.json", "vocab.txt"),
+    0: dict.fromkeys(("tier0.json", "thresholds.json", "places.json"), "adjudge.judges.local"),
+    1: {
+        "tier1.json": "adjudge.judges.local",
+        **dict.fromkeys(("reader.onnx", "sentences.onnx", "words.npz", "vocab.txt"), "adjudge_weights"),
+    },
 }
 ROW = {"id": "a", "question": "Capital?", "reference": "Paris", "response": "The city of light"}
 FIRST = "from adjudge.judges.local import LocalJudge; LocalJudge(tier=TIER).judge_many([ROW])"
@@ -126,9 +129,9 @@ def show_starts(tiers: Sequence[int]) -> bool:
 
 def show_sizes() -> bool:
     """Print the megabytes of each tier's files; return whether all are within their bars."""
-    folder, ok = files("adjudge.judges.local"), True
+    ok = True
     for tier, names in FILES.items():
-        size = sum(len(folder.joinpath(name).read_bytes()) for name in names) / 1e6
+        size = sum(len(files(package).joinpath(name).read_bytes()) for name, package in names.items()) / 1e6
         print(f"{f'local:{tier}, files':24} {size:8.2f} MB of {SIZE[tier]:.0f} at most")
         ok = ok and size <= SIZE[tier]
     return ok

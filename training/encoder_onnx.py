@@ -19,7 +19,7 @@ import onnx
 from encoder_weights import HEADS, LAYERS, WIDTH, Array, read_weights, trained_weights
 from onnx import TensorProto, helper, numpy_helper
 
-FOLDER = Path(__file__).parent.parent / "src" / "adjudge" / "judges" / "local"
+FOLDER = Path(__file__).parent.parent / "packages" / "weights" / "adjudge_weights"
 PLACES = 272
 """Places of tokens that are kept: no text is longer."""
 SECOND = 1

@@ -37,6 +37,7 @@ from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import load_model
 
 FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
+WEIGHTS = ROOT / "packages" / "weights" / "adjudge_weights"
 MODEL = FOLDER / "tier1.json"
 HELD_OUT = labelled.DATA / "reader-held-out.npz"
 DOUBT = {"share": 0.18, "words": 5, "references": 3}
@@ -147,7 +148,7 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     record["statements"] = (
         learn("statements", given) if has_statements else {"start": 0, "scale": 0, "shift": 0, "trees": []}
     )
-    parts = (HELD_OUT, *(FOLDER / name for name in (READER, SENTENCES, WORDS)))
+    parts = (HELD_OUT, *(WEIGHTS / name for name in (READER, SENTENCES, WORDS)))
     record["card"] = {
         "seed": tier0.SEED,
         "command": "python training/tier1.py",

@@ -14,7 +14,7 @@ from adjudge.errors import DataError
 from adjudge.judges import LocalJudge, get_judge
 from adjudge.judges._attacks import load_attacks
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._encoder import READER, SENTENCES, WORDS, ids_of, logits
+from adjudge.judges.local._encoder import READER, SENTENCES, WEIGHTS, WORDS, ids_of, logits
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import FUSION, load_fusion
 from adjudge.judges.local._sequence import CLS, SEP, nearest, plain, sequence
@@ -111,7 +111,7 @@ def test_whole_numbers_turn_few_verdicts(sample: list[dict[str, Any]]) -> None:
 
 def test_its_files_are_small_and_belong_together() -> None:
     """All of tier 1 has under 36 MB, and the fusion was trained with these encoders."""
-    content = {name: FOLDER.joinpath(name).read_bytes() for name in (READER, SENTENCES, WORDS, "vocab.txt")}
+    content = {name: files(WEIGHTS).joinpath(name).read_bytes() for name in (READER, SENTENCES, WORDS, "vocab.txt")}
     assert sum(map(len, content.values())) < 36_000_000
     for name in (READER, SENTENCES, WORDS):
         assert load_fusion().card["files"][name] == sha256(content[name]).hexdigest()

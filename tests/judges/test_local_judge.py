@@ -92,7 +92,7 @@ def test_thresholds(monkeypatch: pytest.MonkeyPatch, budget: float, threshold: f
     assert LocalJudge(tier=1).threshold_for(budget) == 1.0
 
 
-@pytest.mark.parametrize("missing", ["onnxruntime", "tokenizers"])
+@pytest.mark.parametrize("missing", ["adjudge_weights", "onnxruntime", "tokenizers"])
 def test_a_tier_needs_all_of_its_packages(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
     """Where one package of tier 1 is missing, the best tier is 0."""
     monkeypatch.setattr(_tiers, "find_spec", lambda name: None if name == missing else name)

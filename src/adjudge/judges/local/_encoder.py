@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Row = tuple[str, tuple[str, ...], str]
 """Question, references, candidate."""
 
+WEIGHTS = "adjudge_weights"
+"""The package of their files, which are too large to come with this one."""
+
 READER, SENTENCES, WORDS = "reader.onnx", "sentences.onnx", "words.npz"
 
 _STEP = 8  # lengths are padded to a multiple of it: by the row's own length, never by its batch
@@ -44,7 +47,7 @@ def _session(name: str) -> InferenceSession:
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    content = files(__package__).joinpath(name).read_bytes()
+    content = files(WEIGHTS).joinpath(name).read_bytes()
     return InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
@@ -53,7 +56,7 @@ def _words() -> tuple[Array, Array]:
     """Return the table of words, as whole numbers, and the step of each row."""
     import numpy as np
 
-    with files(__package__).joinpath(WORDS).open("rb") as file, np.load(file, allow_pickle=False) as table:
+    with files(WEIGHTS).joinpath(WORDS).open("rb") as file, np.load(file, allow_pickle=False) as table:
         return table["words"], table["steps"]
 
 
@@ -64,7 +67,7 @@ def _tokenizer() -> Tokenizer:
     from tokenizers.normalizers import BertNormalizer
     from tokenizers.pre_tokenizers import BertPreTokenizer
 
-    lines = files(__package__).joinpath("vocab.txt").read_text(encoding="utf-8").split("\n")
+    lines = files(WEIGHTS).joinpath("vocab.txt").read_text(encoding="utf-8").split("\n")
     vocabulary = {word: number for number, word in enumerate(lines) if word}
     made = Tokenizer(WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))  # noqa: S106 (a word's name)
     made.normalizer = BertNormalizer()

@@ -26,7 +26,7 @@ AssessMany = Callable[[Sequence[tuple[str, tuple[str, ...], str]]], list[Assessm
 """Assesses rows of question, references and response."""
 
 _TIER1 = "adjudge.judges.local._tier1"
-_NEEDED = ("onnxruntime", "tokenizers", _TIER1)
+_NEEDED = ("adjudge_weights", "onnxruntime", "tokenizers", _TIER1)
 
 
 @cache

@@ -1,0 +1,1 @@
+"""The encoders of adjudge's local judge: files, and no code."""
