@@ -162,7 +162,11 @@ def test_groups_are_scored_together(client: Client) -> None:
     """A scorer of groups sees the rows of one request, never those of two, and refuses rows without a group."""
     rows = [{"final_response": text, "group_id": group} for text, group in (("a", 1), ("aaa", 1), ("aa", 2))]
     assert [one["value"] for one in client.scores(rows, "rewards:best")] == [0.0, 1.0, 1.0]
-    assert client.scores([{"final_response": "a"}], "rewards:best")[0]["reason"].startswith("missing-column: ")
+    # An empty cell names no group: rows that have one do not belong together.
+    for unknown in ({}, {"group_id": None}, {"group_id": ""}):
+        rows = [{"final_response": "a", **unknown}, {"final_response": "aa", **unknown}]
+        scores = client.scores(rows, "rewards:best")
+        assert [(one["status"], one["reason"].partition(":")[0]) for one in scores] == [("error", "missing-column")] * 2
     assert client.ask("POST", "/score?scorer=rewards:best", b"{}\n", Content_Type="application/x-ndjson").status == 400
 
 

@@ -108,9 +108,7 @@ class FaultPolicy:
         if count <= self.max_failed * window:
             return self._nothing_yet(STOPPED)
         share = f"{self.max_failed:.0%}".replace("%", " %")
-        return (
-            f"{self.name}: {count} of the last {window} rollouts have no number ({self._codes()}), more than {share}"
-        )
+        return f"{self.name}: {count} of the last {window} rollouts have no number ({self._codes()}), more than {share}"
 
     def _nothing_yet(self, least: int) -> str | None:
         """Say that this many rollouts or more were scored and none of them has a number; else None.
