@@ -49,20 +49,16 @@ class MonitorState:
 
     def add(self, index: int, counts: WindowCounts) -> None:
         """Add rows to a window, and forget windows that are too old."""
-        self.total = merge_counts((self.total, counts))
-        self._add_window(index, counts)
+        self.merge(MonitorState(self.scorer, self.version, counts, {index: counts}))
 
     def merge(self, other: MonitorState) -> None:
         """Add the rows of another process."""
         if (other.scorer, other.version) != (self.scorer, self.version):
             theirs, ours = f"{other.scorer} {other.version}", f"{self.scorer} {self.version}"
             raise UsageError(f"states of two scorers cannot be merged: {ours} and {theirs}", code="state-mismatch")
-        self.total = merge_counts((self.total, other.total))
+        self.total = merge_counts(self.total, other.total)
         for index, counts in other.windows.items():
-            self._add_window(index, counts)
-
-    def _add_window(self, index: int, counts: WindowCounts) -> None:
-        self.windows[index] = merge_counts((self.windows.get(index, WindowCounts()), counts))
+            self.windows[index] = merge_counts(self.windows.get(index, WindowCounts()), counts)
         for old in sorted(self.windows)[:-REMEMBERED]:
             del self.windows[old]
 
@@ -71,7 +67,7 @@ class MonitorState:
         if not self.windows:
             return []
         windows = [self.windows[index] for index in sorted(self.windows)]
-        examples = merge_counts(windows[-2:]).examples
+        examples = merge_counts(*windows[-2:]).examples
         rows = self.total.sums["rows"]
         return [
             Alert(rule.name, rule.says, rule.do, *signal, examples.get(rule.name, ()), rows)
@@ -87,9 +83,9 @@ class MonitorState:
     def of_json(cls, value: Mapping[str, Any]) -> MonitorState:
         """Read what `to_json` returned; anything else is a `DataError`."""
         try:
-            state = cls(str(value["scorer"]), str(value["version"]), WindowCounts.of_json(value["total"]))
-            for index, counts in value["windows"].items():
-                state._add_window(int(index), WindowCounts.of_json(counts))
+            windows = {int(index): WindowCounts.of_json(counts) for index, counts in value["windows"].items()}
+            state = cls(str(value["scorer"]), str(value["version"]))
+            state.merge(cls(state.scorer, state.version, WindowCounts.of_json(value["total"]), windows))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the state of a monitor cannot be read: {error!r}", code="bad-state") from None
         return state
@@ -97,15 +93,12 @@ class MonitorState:
 
 def merge(states: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the state of all processes together; the order of the states does not matter."""
-    merged: MonitorState | None = None
-    for one in map(MonitorState.of_json, states):
-        if merged is None:
-            merged = one
-        else:
-            merged.merge(one)
-    if merged is None:
+    read = [MonitorState.of_json(state) for state in states]
+    if not read:
         raise UsageError("there is no state to merge")
-    return merged.to_json()
+    for other in read[1:]:
+        read[0].merge(other)
+    return read[0].to_json()
 
 
 def alerts(state: Mapping[str, Any]) -> list[Alert]:

@@ -10,7 +10,7 @@ from statistics import median_low as median
 from typing import TYPE_CHECKING, NamedTuple
 
 from adjudge.errors import printable
-from adjudge.monitoring._counts import WindowCounts, fixed, moments
+from adjudge.monitoring._counts import PART, REASON, WindowCounts, fixed
 from adjudge.monitoring._observe import (
     Observation,
     ResponseText,
@@ -86,17 +86,17 @@ def _count_scores(counts: WindowCounts, observations: Sequence[Observation], sca
         else:
             sums[score.status] += 1
             code = _CODE.match(score.reason or "")
-            counts.reasons[f"{score.status}:{code[0] if code else 'other'}"] += 1
+            sums[f"{REASON}{score.status}:{code[0] if code else 'other'}"] += 1
             counts.add_example("faults", one, show)
         for name, value in score.parts.items():
             if value is not None:
                 parts[name].append(value)
-    sums["scored"] = len(values)
+    counts.add("scored", values)
     sums["high"] = sum(value >= scale.high for value in values)
-    _, sums["value.sum"], sums["value.squares"] = moments(values)
     for bin_, count in Counter(min(BINS - 1, int(scale.place(value) * BINS)) for value in values).items():
         sums[f"value.{bin_}"] = count
-    counts.parts = {name: moments(given) for name, given in parts.items()}
+    for name, given in parts.items():
+        counts.add(f"{PART}{name}", given)
 
 
 def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Scale) -> None:
@@ -105,10 +105,7 @@ def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Sc
     places = [scale.place(one.score.value) for one in members if one.score.value is not None]
     if places:
         # The mean of a group is one observation: its rollouts share their prompt.
-        mean = fixed(sum(places) / len(places))
-        sums["means"] += 1
-        sums["means.sum"] += mean
-        sums["means.squares"] += mean * mean
+        counts.add("means", [sum(places) / len(places)])
     # Of the length its logarithm, because one endless response must not decide. What is not half as long as its
     # siblings is short for another reason than style: it refused, or broke off.
     middle = median(one.length for one in members)
@@ -117,8 +114,7 @@ def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Sc
         for one in members
         if one.score.value is not None and 2 * one.length >= middle > 0
     ]
-    sums["lengths"] += len(pairs)
-    sums["length.sum"] += sum(fixed(length) for length, _ in pairs)
+    counts.add("lengths", [length for length, _ in pairs])
     if len(pairs) < 2:
         return
     mean_length = sum(length for length, _ in pairs) / len(pairs)
