@@ -94,3 +94,13 @@ def test_the_command(logs: Path, tmp_path: Path, row: Any, code: int, said: str)
     assert done.returncode == code, done.stderr
     assert said in (done.stdout + done.stderr).decode()
     assert (len(rewards(logs)) == 1) == (code == 0)
+
+
+def test_what_the_agent_wrote_moves_no_cursor(logs: Path, tmp_path: Path) -> None:
+    """Why a trial has no number may quote the agent: it is printed without escapes, and without commands for CI."""
+    (tmp_path / "mine.py").write_text("def rule(final_response):\n    raise ValueError('\\x1b[2J' + '::error::no')\n")
+    (tmp_path / "row.jsonl").write_text(json.dumps(ROW) + "\n")
+    done = adjudge("score", "row.jsonl", "--scorer", "mine:rule", "--harbor", "--logs", str(logs), cwd=tmp_path)
+    assert done.returncode == 3
+    assert b"\x1b" not in done.stderr
+    assert b"::error::" not in done.stderr
