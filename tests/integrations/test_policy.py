@@ -82,7 +82,8 @@ class TestExcess:
         assert policy.excess is None
         other = FaultPolicy("good")
         other.settle([GOOD] + [DEAD] * 52)
-        assert other.excess == "good: 52 of the last 512 rollouts have no number (52 env-died), more than 10 %"
+        why = "good: 52 of the last 512 rollouts have no number (52 env-died), more than 10 %; the last: env-died: gone"
+        assert other.excess == why
 
     def test_it_recovers(self) -> None:
         """Faults leave the window."""
@@ -107,7 +108,9 @@ class TestExcess:
         policy.settle([DEAD] * 11)  # it is said once
         assert policy.excess is None
         policy.settle([DEAD])
-        assert policy.excess == "good: none of the first 16 rollouts has a number (16 env-died)"
+        assert (
+            policy.excess == "good: none of the first 16 rollouts has a number (16 env-died); the last: env-died: gone"
+        )
         policy.settle([GOOD])
         assert policy.excess is None
 

@@ -60,6 +60,7 @@ class FaultPolicy:
         self.on_fault = on_fault
         self.max_failed = max_failed
         self._recent: deque[str | None] = deque(maxlen=window)
+        self._last = ""  # why the last rollout without a number has none
         self._has_warned = False
 
     def settle(self, scores: Sequence[Score]) -> list[float | None]:
@@ -68,6 +69,7 @@ class FaultPolicy:
         self._recent.extend(
             None if score.value is not None else printable(str(score.reason).partition(":")[0], 40) for score in scores
         )
+        self._last = next((str(score.reason) for score in reversed(scores) if score.value is None), self._last)
         nothing = self._nothing_yet(WARNED)
         if nothing is not None and not self._has_warned:
             self._has_warned = True
@@ -100,7 +102,7 @@ class FaultPolicy:
         >>> policy.excess
         >>> _ = policy.settle([Score.error("env-died: no answer")])
         >>> policy.excess
-        'good: 3 of the last 20 rollouts have no number (3 env-died), more than 10 %'
+        'good: 3 of the last 20 rollouts have no number (3 env-died), more than 10 %; the last: env-died: no answer'
         """
         window = self._recent.maxlen or 0
         count = len(self._recent) - self._recent.count(None)
@@ -108,7 +110,9 @@ class FaultPolicy:
         if count <= self.max_failed * window:
             return self._nothing_yet(STOPPED)
         share = f"{self.max_failed:.0%}".replace("%", " %")
-        return f"{self.name}: {count} of the last {window} rollouts have no number ({self._codes()}), more than {share}"
+        return (
+            f"{self.name}: {count} of the last {window} rollouts have no number {self._codes(f', more than {share}')}"
+        )
 
     def _nothing_yet(self, least: int) -> str | None:
         """Say that this many rollouts or more were scored and none of them has a number; else None.
@@ -117,8 +121,10 @@ class FaultPolicy:
         """
         if len(self._recent) < least or None in self._recent or self.max_failed == 1:
             return None
-        return f"{self.name}: none of the first {len(self._recent)} rollouts has a number ({self._codes()})"
+        return f"{self.name}: none of the first {len(self._recent)} rollouts has a number {self._codes()}"
 
-    def _codes(self) -> str:
+    def _codes(self, more: str = "") -> str:
+        """Return how often which faults came, and all that is known of the last one."""
         faults = Counter(code for code in self._recent if code is not None)
-        return ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
+        codes = ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
+        return f"({codes}){more}; the last: {printable(self._last, 300)}"
