@@ -23,12 +23,10 @@ from adjudge.errors import Caught, UsageError, closest
 from adjudge.judges.columns import RESPONSES
 from adjudge.monitoring._counts import WindowCounts, merge_counts
 from adjudge.monitoring._figures import figures_of
-from adjudge.monitoring._file import append_line
 from adjudge.monitoring._observe import Observation, observe
-from adjudge.monitoring._opinions import count_canaries, count_opinions, make_canaries
 from adjudge.monitoring._rules import RULES
-from adjudge.monitoring._state import Alert, MonitorState
-from adjudge.monitoring._window import Scale, count_window
+from adjudge.monitoring._state import Alert, MonitorState, append_line
+from adjudge.monitoring._window import Scale, count_canaries, count_opinions, count_window, make_canaries
 from adjudge.rewards import Scorer, Wrapper, get_scorer
 
 if TYPE_CHECKING:

@@ -1,9 +1,15 @@
-"""What a monitor remembers: the counts of its last windows, and those of all rows."""
+"""What a monitor remembers: the counts of its last windows, and those of all rows.
+
+Its file has a line of JSON for each window and each warning, so that a kill loses at most the last line.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from adjudge.errors import DataError, UsageError
@@ -11,6 +17,7 @@ from adjudge.monitoring._counts import WindowCounts, merge_counts
 from adjudge.monitoring._rules import RULES, signals
 
 REMEMBERED = 16  # windows
+OWNER_ONLY = 0o600  # examples are responses: nobody else's business
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,3 +111,40 @@ def merge(states: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def alerts(state: Mapping[str, Any]) -> list[Alert]:
     """Return what all rules say of a state, such as one that was merged."""
     return MonitorState.of_json(state).alerts([rule.name for rule in RULES])
+
+
+def append_line(path: Path, line: Mapping[str, Any]) -> None:
+    """Append one line; after one that a killed process left without its end, on a line of its own."""
+    data = json.dumps(line, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, OWNER_ONLY)
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        while data:
+            data = data[os.write(handle, data) :]
+    finally:
+        os.close(handle)
+
+
+def load_state(path: str | Path) -> dict[str, Any]:
+    """Return the state that a monitor's file leads to, as `Monitor.state` returns it; `merge` takes those of workers.
+
+    Lines that are not whole are passed over. A file without a window raises `DataError`.
+    """
+    state: MonitorState | None = None
+    for line in Path(path).read_bytes().splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(found, dict) or found.get("kind") != "window":
+            continue
+        index = found.get("window")
+        if not isinstance(index, int):
+            raise DataError(f"{path}: a window without its number", code="bad-state")
+        state = state or MonitorState(str(found.get("scorer")), str(found.get("version")))
+        state.add(index, WindowCounts.of_json(found.get("counts") or {}))
+    if state is None:
+        raise DataError(f"{path} has no window of a monitor", code="bad-state")
+    return state.to_json()
