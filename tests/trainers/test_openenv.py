@@ -118,8 +118,8 @@ def test_their_sum_does_not_make_a_number_of_it() -> None:
         both(Say(text="dead"), Reply(done=True))
 
 
-def test_the_faults_of_all_sessions_count_together() -> None:
-    """Each session has an environment of its own; too many faults among all of them end the next episode."""
+def test_the_faults_of_all_clients_count_together() -> None:
+    """Each client has an environment of its own; too many faults among all of them end the next episode."""
     worlds = [Question(own, TASK, name="together", window=20) for _ in range(3)]
     assert [world.step(Say(text="dead")).reward for world in worlds[:2]] == [None, None]
     with pytest.raises(RewardFault, match="together: 3 of the last 20"):

@@ -48,7 +48,7 @@ def rubric(
 
 @cache
 def _policy(name: str, on_fault: OnFault, max_failed: float, window: int) -> FaultPolicy:
-    """Return the policy of a name: each session has an environment of its own, and the faults of all count together."""
+    """Return the policy of a name: each client has an environment of its own, and the faults of all count together."""
     return FaultPolicy(name, on_fault, max_failed=max_failed, window=window)
 
 

@@ -54,6 +54,9 @@ class RowBatch:
                 if missing is not None:
                     text = missing_message(reward.name, missing, given)
                     raise UsageError(f"row {labels[index]} has {text}", code="missing-column")
+                if reward.is_group and given.get(GROUP) == "":
+                    # Rows with an empty cell do not belong together.
+                    raise UsageError(f"row {labels[index]} has an empty {GROUP}", code="missing-column")
                 if wants_context and contexts[index] is None:
                     text = f"row {labels[index]}: {reward.name} needs a Context; pass context="
                     raise UsageError(text, code="missing-context")

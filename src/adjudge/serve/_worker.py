@@ -86,7 +86,7 @@ def _score_rows(scorer: Scorer, shape: Shape, given: Rows) -> list[Score]:
     faults: dict[int, str] = {}
     for index, (_, text) in enumerate(given):
         fault, row = read_row(text, shape)
-        if fault is None and scorer.is_group and row.get("group_id") in (None, ""):
+        if fault is None and scorer.is_group and row.get("group_id") is None:
             fault = f"missing-column: {scorer.name} looks at all rollouts of one prompt: give the row a 'group_id'"
         if fault is None:
             rows.append(row)
