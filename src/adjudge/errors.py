@@ -141,13 +141,15 @@ class Caught:
 
     An exception, or a `sys.exit`, in a user's code on one row must not stop the other rows. Only interrupts,
     cancellations and the like pass through, and errors that are `fatal`, because they fail every row (a wrong key);
-    `fatal_too` keeps those as well.
+    `fatal_too` keeps those as well. Code that never waits cannot be cancelled: with `never_waits`, a cancellation that
+    it raises is its own.
     """
 
-    __slots__ = ("_fatal_too", "error", "reason")
+    __slots__ = ("_fatal_too", "_never_waits", "error", "reason")
 
-    def __init__(self, *, fatal_too: bool = False) -> None:
+    def __init__(self, *, fatal_too: bool = False, never_waits: bool = False) -> None:
         self._fatal_too = fatal_too
+        self._never_waits = never_waits
         self.error: Exception | SystemExit | None = None
         self.reason: str | None = None
 
@@ -157,6 +159,8 @@ class Caught:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if self._never_waits and error is not None and _is_cancellation(error):
+            error = RuntimeError(describe_error(error))
         if not isinstance(error, Exception | SystemExit):
             return False
         # Every other row would fail in the same way.
@@ -165,6 +169,14 @@ class Caught:
         self.error = error
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {describe_error(error)}"
         return True
+
+
+def _is_cancellation(error: BaseException) -> bool:
+    if isinstance(error, Exception):
+        return False
+    from asyncio import CancelledError  # there already, if somebody has raised it
+
+    return isinstance(error, CancelledError)
 
 
 def describe_error(error: BaseException) -> str:

@@ -110,6 +110,18 @@ def test_scorers_of_every_kind(tmp_path: Path) -> None:
     assert lines[2]["parts"] == {"words": 1.0}
 
 
+def test_an_empty_cell_is_not_a_group(tmp_path: Path) -> None:
+    """Rows whose group is not given do not belong together: each is an error, in every kind of file."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    write(tmp_path / "rows.jsonl", [{"group_id": group, "final_response": "x"} for group in ("", "", "a")])
+    (tmp_path / "rows.csv").write_text("group_id,final_response\n,x\n,x\na,x\n")
+    for file in ("rows.jsonl", "rows.csv"):
+        result = adjudge("score", file, "--scorer", "mine:rivals", "--out", "-", "--max-failed", "100%", cwd=tmp_path)
+        assert result.returncode == 0
+        found = [(line["value"], (line["reason"] or "").partition(":")[0]) for line in lines_of(result.stdout)]
+        assert found == [(None, "missing-column"), (None, "missing-column"), (1.0, "")]
+
+
 def test_groups_by_another_column(tmp_path: Path) -> None:
     """--map gives a group reward its groups; a torn group is one line and exit code 3."""
     (tmp_path / "mine.py").write_text(MODULE)

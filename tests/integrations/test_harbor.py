@@ -10,6 +10,7 @@ import pytest
 from adjudge.errors import UsageError
 from adjudge.integrations.harbor import score_trial
 from cli.command import F1, adjudge
+from trainers import golden
 
 ROW = {"question": "Capital of France?", "answer": "Paris"}
 STEPS = [
@@ -94,3 +95,27 @@ def test_the_command(logs: Path, tmp_path: Path, row: Any, code: int, said: str)
     assert done.returncode == code, done.stderr
     assert said in (done.stdout + done.stderr).decode()
     assert (len(rewards(logs)) == 1) == (code == 0)
+
+
+def test_what_the_agent_wrote_moves_no_cursor(logs: Path, tmp_path: Path) -> None:
+    """Why a trial has no number may quote the agent: it is printed without escapes, and without commands for CI."""
+    (tmp_path / "mine.py").write_text("def rule(final_response):\n    raise ValueError('\\x1b[2J' + '::error::no')\n")
+    (tmp_path / "row.jsonl").write_text(json.dumps(ROW) + "\n")
+    done = adjudge("score", "row.jsonl", "--scorer", "mine:rule", "--harbor", "--logs", str(logs), cwd=tmp_path)
+    assert done.returncode == 3
+    assert b"\x1b" not in done.stderr
+    assert b"::error::" not in done.stderr
+
+
+@pytest.mark.parametrize("scorer", golden.SCORERS)
+def test_golden_rows(logs: Path, scorer: str) -> None:
+    """Rows have the numbers that they have everywhere; a trial without a number has no reward file."""
+    values = []
+    place = logs / "agent" / "trajectory.json"
+    record = json.loads(place.read_text())
+    for row in golden.rows(scorer):
+        said = [{**STEPS[0], "message": row["prompt"]}, {**STEPS[1], "message": row["response"]}]
+        place.write_text(json.dumps({**record, "steps": said}))
+        score_trial({"question": row["prompt"], "answer": row["answer"]}, scorer, logs=logs)
+        values.append(rewards(logs).get("reward.json", {}).get("reward"))
+    golden.check(scorer, values)

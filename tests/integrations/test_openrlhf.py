@@ -1,10 +1,12 @@
 """What of a query of OpenRLHF is the response."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.errors import UsageError
+from adjudge.errors import RowError, UsageError
 from adjudge.integrations.openrlhf import make_reward_func, response_of
 
 ASKED = "<|im_start|>user\nCapital of France?<|im_end|>\n<|im_start|>assistant\n"
@@ -17,29 +19,37 @@ ASKED = "<|im_start|>user\nCapital of France?<|im_end|>\n<|im_start|>assistant\n
         (f"<s> {ASKED}Paris</s>", ASKED, "Paris"),
         ("Capital?", "Capital?", ""),
         ("2+2? <think>4</think> 4<eos>", "2+2?", "<think>4</think> 4"),
-        ("ital of France? Paris", "Capital of France?", None),
-        (f"ital of France?<|im_end|>\n{ASKED}Paris", ASKED, None),
         ("Paris", "", "Paris"),
+        ("<s>s Paris", "s", "Paris"),
+        ("Capital? Paris", " Capital?\n", "Paris"),
+        ("<｜begin▁of▁sentence｜>Capital?Paris<｜end▁of▁sentence｜>", "Capital?", "Paris"),
     ],
-    ids=["chat", "begin-token", "nothing", "tags-stay", "cut-off", "copied", "no-prompt"],
+    ids=["chat", "begin-token", "nothing", "tags-stay", "no-prompt", "in-a-token", "white-space", "deepseek"],
 )
-def test_the_response_follows_the_prompt(query: str, prompt: str, response: str | None) -> None:
-    """Special tokens around it go; a prompt that is not where the query begins is not searched for."""
+def test_the_response_follows_the_prompt(query: str, prompt: str, response: str) -> None:
+    """Special tokens around it go."""
     assert response_of(query, prompt) == response
+
+
+@pytest.mark.parametrize("query", ["ital of France? Paris", f"ital of France?<|im_end|>\n{ASKED}Paris"])
+def test_a_prompt_is_not_searched_for(query: str) -> None:
+    """Where the query does not begin with its prompt, the response is not known."""
+    with pytest.raises(RowError, match="does not begin with its prompt"):
+        response_of(query, ASKED)
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
 def test_a_response_is_found_after_any_prompt(prompt: str, response: str) -> None:
     """Whatever the texts are, the response is the end of the query."""
     found = response_of(prompt + response, prompt)
-    assert found is not None
     assert found in response or not response.strip()
 
 
 @given(st.text(alphabet="<|s>/ab \n", max_size=60))
 def test_it_always_ends(query: str) -> None:
-    """Any text has an answer."""
-    assert response_of(query, "a") is None or "a" in query
+    """Any text has a response, or none that is known."""
+    with suppress(RowError):
+        assert response_of(query, "a") in query
 
 
 def test_a_mask_is_refused() -> None:

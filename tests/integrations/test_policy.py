@@ -35,7 +35,7 @@ class TestSettle:
     def test_numbers_are_those_of_the_scores(self, scores: list[Score]) -> None:
         """Masked or not, a row that has a number keeps it, in its place."""
         for on_fault in ("mask", "zero"):
-            values = FaultPolicy("good", on_fault).settle(scores)
+            values = FaultPolicy("good", on_fault, max_failed=1.0).settle(scores)
             assert [value for value, score in zip(values, scores, strict=True) if score.value is not None] == [
                 score.value for score in scores if score.value is not None
             ]
@@ -81,13 +81,14 @@ class TestExcess:
         policy.settle([DEAD])
         assert policy.excess is None
         other = FaultPolicy("good")
-        other.settle([DEAD] * 52)
-        assert other.excess == "good: 52 of the last 512 rollouts have no number (52 env-died), more than 10 %"
+        other.settle([GOOD] + [DEAD] * 52)
+        why = "good: 52 of the last 512 rollouts have no number (52 env-died), more than 10 %; the last: env-died: gone"
+        assert other.excess == why
 
     def test_it_recovers(self) -> None:
         """Faults leave the window."""
         policy = FaultPolicy("good", window=10)
-        policy.settle([TIE] * 5)
+        policy.settle([GOOD] + [TIE] * 5)
         assert policy.excess is not None
         policy.settle([GOOD] * 10)
         assert policy.excess is None
@@ -95,5 +96,34 @@ class TestExcess:
     def test_it_travels(self) -> None:
         """A policy pickles with what it remembers."""
         policy = FaultPolicy("good", window=10)
-        policy.settle([TIE] * 5)
+        policy.settle([GOOD] + [TIE] * 5)
+        assert policy.excess is not None
         assert pickle.loads(pickle.dumps(policy)).excess == policy.excess  # noqa: S301 (our own)
+
+    def test_a_short_training_of_faults_ends_too(self) -> None:
+        """Where no rollout at all has had a number, four of them are worth a warning, and sixteen are enough."""
+        policy = FaultPolicy("good")
+        with pytest.warns(UserWarning, match=r"good: none of the first 4 rollouts has a number \(4 env-died\)"):
+            policy.settle([DEAD] * 4)
+        policy.settle([DEAD] * 11)  # it is said once
+        assert policy.excess is None
+        policy.settle([DEAD])
+        assert (
+            policy.excess == "good: none of the first 16 rollouts has a number (16 env-died); the last: env-died: gone"
+        )
+        policy.settle([GOOD])
+        assert policy.excess is None
+
+    def test_all_may_fail_where_that_was_asked_for(self) -> None:
+        """A share of 1 allows every fault, from the first on."""
+        policy = FaultPolicy("good", max_failed=1.0, window=8)
+        policy.settle([DEAD] * 600)
+        assert policy.excess is None
+
+    def test_what_is_shown_cannot_move_the_cursor(self) -> None:
+        """A reason may quote what a model wrote; escapes in it do not reach the terminal."""
+        policy = FaultPolicy("good", "raise", window=4)
+        with pytest.raises(RewardFault) as caught:
+            policy.settle([Score.error("odd\x1b[2J: \x1b]0;title\x07")])
+        assert policy.excess is not None
+        assert "\x1b" not in str(caught.value) + caught.value.reason + policy.excess

@@ -84,6 +84,13 @@ class TestGroups:
         with_groups(get_scorer(self.rank), rows, None)
         assert {row["group_id"] for row in rows} == {"a"}
 
+    @pytest.mark.parametrize("empty", ["", None])
+    def test_an_empty_cell_is_not_a_group(self, empty: str | None) -> None:
+        """Rollouts whose group is not given do not belong together: they are refused."""
+        rows = [{**row, "group_id": group} for row, group in zip(self.rows(2), ("a", empty), strict=True)]
+        with pytest.raises(UsageError, match="empty group_id"):
+            with_groups(get_scorer(self.rank), rows, None)
+
     @pytest.mark.parametrize(("count", "size"), [(6, None), (6, 4)])
     def test_unknown_and_torn_groups_are_refused(self, count: int, size: int | None) -> None:
         """Without a size, or with a batch that is not a multiple of it, nobody knows who belongs together."""

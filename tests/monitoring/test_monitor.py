@@ -133,8 +133,8 @@ def test_merging_many_reasons(batches: list[list[str]]) -> None:
     first, second, third = states
     assert merge([merge([first, second]), third]) == merge([third, merge([second, first])])
     every = [reason.partition(":")[0] for reasons in batches for reason in reasons]
-    kept = merge(states)["total"]["reasons"]
-    assert kept == {name: every.count(name.removeprefix("unscored:")) for name in kept}
+    kept = {name: count for name, count in merge(states)["total"]["sums"].items() if name.startswith("reason:")}
+    assert kept == {name: every.count(name.removeprefix("reason:unscored:")) for name in kept}
     assert len(kept) == min(32, len(set(every)))
 
 

@@ -229,6 +229,21 @@ class TestResults:
         scores = get_reward(rule).score_many([{"x": x} for x in range(200)])
         assert [score.status for score in scores] == ["scored", "error"] * 100
 
+    def test_a_reward_that_does_not_wait_may_raise_it_too(self) -> None:
+        """Nobody can cancel code that never waits: a cancellation that it raises is its row's error."""
+
+        @reward
+        def rule(x: int) -> float:
+            if x % 2:
+                raise asyncio.CancelledError
+            return 1.0
+
+        rows = [{"x": x} for x in range(4)]
+        wanted = [("scored", None), ("error", "raised: RuntimeError: CancelledError")] * 2
+        assert [(score.status, score.reason) for score in get_reward(rule).score_many(rows)] == wanted
+        scores = asyncio.run(get_reward(rule).ascore_many(rows))
+        assert [(score.status, score.reason) for score in scores] == wanted
+
     def test_being_cancelled_is_being_cancelled(self) -> None:
         """Whoever cancels the scoring cancels it."""
 

@@ -29,6 +29,8 @@ def slow(final_response, seconds=0.0, pidfile=None):
 def odd(final_response, what=None):
     if what == "exit":
         os._exit(3)
+    if what == "memory":
+        bytearray(3 << 30)
     if what == "raise":
         raise ValueError(final_response)
     return {"reward": 1.0, "words": 1}

@@ -38,6 +38,15 @@ def test_rows_of_a_killed_process_are_errors(tmp_path: Path) -> None:
         assert client.metrics()["adjudge_failed_batches_total"] == 1
 
 
+def test_a_process_has_a_limit_of_memory(tmp_path: Path) -> None:
+    """A row that takes more memory than a process may have is an error; the rows beside it have their scores."""
+    rows = [FAST, {**FAST, "what": "memory"}, FAST]
+    with serving(tmp_path, "--scorer", "rewards:odd", "--memory-mb", "1024") as client:
+        scores = client.scores(rows)
+        assert [one["status"] for one in scores] == ["scored", "error", "scored"]
+        assert "MemoryError" in scores[1]["reason"]
+
+
 @pytest.mark.soak
 def test_killing_processes_under_load_loses_only_what_they_had(tmp_path: Path) -> None:
     """While processes are killed again and again, every row has one outcome, and none a wrong number."""

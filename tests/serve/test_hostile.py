@@ -1,5 +1,6 @@
 """Whatever a body holds: refused, or an error of its row; never a fault of the server, and the next row is right."""
 
+import asyncio
 import json
 import socket
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from adjudge.serve import RewardServer
 from serve.serving import TOKEN, Client, serving
 
 ROW = {"final_response": "Paris", "answer": "Paris"}
@@ -170,3 +172,24 @@ def test_any_json_is_answered(client: Client, value: object) -> None:
         if number > 1 and reply.status == 200:
             (score,) = reply.json["scores"]
             assert (score["value"] is None) == (score["status"] != "scored")
+
+
+def test_headers_that_do_not_come_are_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection whose first headers do not come is closed; one that was used may be kept for the next request."""
+    monkeypatch.setattr("adjudge.serve._server.HEADER_S", 0.3)
+    asyncio.run(_ask_slowly())
+
+
+async def _ask_slowly() -> None:
+    async with RewardServer(["qa_f1_reward"]).serving() as port:
+        _, used = kept = await asyncio.open_connection("127.0.0.1", port)
+        used.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert await kept[0].readuntil(b'"ok"}')
+        reader, slow = await asyncio.open_connection("127.0.0.1", port)
+        slow.write(b"POST /score HTTP/1.1\r\nHo")
+        async with asyncio.timeout(20):
+            assert await reader.read() == b""
+        used.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert await kept[0].readuntil(b'"ok"}')
+        used.close()
+        slow.close()

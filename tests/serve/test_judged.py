@@ -50,6 +50,8 @@ def test_clients_share_one_budget(tmp_path: Path, options: list[str]) -> None:
                 outcomes = [(one["status"], str(one["reason"]).partition(":")[0]) for one in answers]
                 assert sum(status == "scored" for status, _ in outcomes) == (0 if first else 5)
                 assert {code for status, code in outcomes if status == "error"} <= {"budget-spent", "stopped"}
+                # Those that come after the one that met the end of the budget say it, too.
+                assert all("budget of 5 calls" in one["reason"] for one in answers if one["status"] == "error")
                 assert all(one["value"] is None for one in answers if one["status"] != "scored")
         assert model.counts.calls == 5
         # Rows for which nothing was left are rows to do.
@@ -60,6 +62,16 @@ def test_clients_share_one_budget(tmp_path: Path, options: list[str]) -> None:
             patch.setenv("OPENAI_API_KEY", "sk-test")
             resume_run(str(run), limits={"max_calls": 100})
         assert open_run(run).state.counts == {"scored": 24, "unscored": 0, "error": 0}
+
+
+def test_after_a_wrong_key_every_row_says_so(tmp_path: Path, options: list[str]) -> None:
+    """A key that is refused stops the calls: the rows after it name it, and do not only say that calls have stopped."""
+    with ChatServer(faults={"401": 1.0}) as model:
+        spec = f"openai:judge(base_url='{model.base_url}')"
+        with serving(tmp_path, "--scorer", spec, *options, **KEY) as client:
+            reasons = [client.scores([row(number)])[0]["reason"] for number in range(3)]
+    assert model.counts.calls == 1
+    assert all("401" in reason for reason in reasons), reasons
 
 
 def test_faults_of_a_model_are_no_numbers(tmp_path: Path, options: list[str]) -> None:

@@ -7,10 +7,13 @@ import sys
 from collections.abc import Iterator
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adjudge.errors import UsageError
 from adjudge.rewards import get_scorer
+from adjudge.serve import ServeLimits
 from serve.serving import TOKEN, Client, command, serving
 from support import golden
 
@@ -162,7 +165,11 @@ def test_groups_are_scored_together(client: Client) -> None:
     """A scorer of groups sees the rows of one request, never those of two, and refuses rows without a group."""
     rows = [{"final_response": text, "group_id": group} for text, group in (("a", 1), ("aaa", 1), ("aa", 2))]
     assert [one["value"] for one in client.scores(rows, "rewards:best")] == [0.0, 1.0, 1.0]
-    assert client.scores([{"final_response": "a"}], "rewards:best")[0]["reason"].startswith("missing-column: ")
+    # An empty cell names no group: rows that have one do not belong together.
+    for unknown in ({}, {"group_id": None}, {"group_id": ""}):
+        rows = [{"final_response": "a", **unknown}, {"final_response": "aa", **unknown}]
+        scores = client.scores(rows, "rewards:best")
+        assert [(one["status"], one["reason"].partition(":")[0]) for one in scores] == [("error", "missing-column")] * 2
     assert client.ask("POST", "/score?scorer=rewards:best", b"{}\n", Content_Type="application/x-ndjson").status == 400
 
 
@@ -190,6 +197,13 @@ def test_lines_are_answered_with_lines(client: Client) -> None:
     long = b'{"final_response": "' + b"x" * 400_000 + b'"}\n' + lines[0]
     reply = client.ask("POST", "/score", long, Content_Type="application/x-ndjson")
     assert [json.loads(line)["status"] for line in reply.body.splitlines()] == ["error", "scored"]
+
+
+@pytest.mark.parametrize("wrong", [{"workers": 0}, {"timeout": 0.0}, {"max_rows": -1}, {"memory_mb": -1}], ids=str)
+def test_limits_are_checked(wrong: dict[str, Any]) -> None:
+    """A limit that nobody can mean is a wrong call."""
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        ServeLimits(**wrong)
 
 
 def test_the_description_names_every_path(client: Client) -> None:

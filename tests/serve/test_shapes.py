@@ -63,6 +63,17 @@ def test_openrlhf_is_stopped_where_too_many_rows_have_no_number(client: Client) 
     assert client.ask("POST", "/get_reward", good).status == 200  # each scorer is counted alone
 
 
+def test_the_faults_of_one_training_stop_no_other(client: Client) -> None:
+    """A client that gives its name is counted alone, whoever else asks from the same address."""
+    good = {"query": ["aParis"], "prompts": ["a"], "labels": ["Paris"]}
+    bad = {"query": ["b"] * 60, "prompts": ["a"] * 60, "labels": ["Paris"] * 60}
+    path = "/get_reward?scorer=qa_em_reward&client="
+    assert client.ask("POST", f"{path}one", bad).status == 503
+    assert client.ask("POST", f"{path}one", good).status == 503
+    assert client.ask("POST", f"{path}two", good).status == 200
+    assert client.ask("POST", "/get_reward?scorer=qa_em_reward", good).status == 200
+
+
 def test_slime(client: Client) -> None:
     """A sample's reward; one without a number says that the sample is to be removed."""
     for prompt in (QUESTION, [{"role": "user", "content": QUESTION}]):

@@ -1,4 +1,7 @@
-"""Where verl's function may be asked: other processes, threads, actors of Ray. Each scores the golden rows."""
+"""Where verl's function may be asked: other processes, threads, actors of Ray. Each scores 512 golden rows and more.
+
+They come again and again, because rows that were scored before meet caches and workers that are warm.
+"""
 
 import asyncio
 import multiprocessing
@@ -11,6 +14,7 @@ from typing import Any
 from adjudge.integrations.verl import acompute_score, make_compute_score
 from trainers import golden
 
+TIMES = -(-512 // len(golden.TABLE))  # that 512 rollouts are scored
 MARK = f"ADJUDGE_TEST_MARK=trainers-{os.getpid()}"  # in the environment of every process that is started here
 
 
@@ -27,7 +31,7 @@ def asked(row: dict[str, Any]) -> dict[str, Any]:
 def values(scorer: str) -> list[float]:
     """Score the golden rows of a scorer, here."""
     compute = make_compute_score(scorer, max_failed=1.0)
-    return [compute(**asked(row))["score"] for row in golden.rows(scorer)]
+    return [compute(**asked(row))["score"] for row in golden.rows(scorer) * TIMES]
 
 
 def processes(start: str) -> list[list[float]]:
@@ -55,7 +59,7 @@ class AsyncActor:
 
     async def values(self, scorer: str) -> list[float]:
         """Score the golden rows, all at once."""
-        rows = golden.rows(scorer)
+        rows = golden.rows(scorer) * TIMES
         found = await asyncio.gather(*(acompute_score(**asked(row), scorer=scorer, max_failed=1.0) for row in rows))
         return [one["score"] for one in found]
 

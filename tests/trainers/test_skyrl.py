@@ -57,6 +57,70 @@ def test_too_many_faults_end_the_training() -> None:
         play(made, "dead")
 
 
+def talk(made: Any, *said: str, **extras: Any) -> list[Any]:
+    """Play an episode of several turns until it ends, and return its steps."""
+    skyrl_gym.register(id="own", entry_point=made)
+    episode = skyrl_gym.make("own", env_config={}, extras={"reward_spec": {"ground_truth": "Paris"}, **extras})
+    deregister("own")
+    episode.init([{"role": "user", "content": "Capital?"}])
+    steps: list[Any] = []
+    for text in said:
+        steps.append(episode.step(text))
+        if steps[-1]["done"]:
+            break
+    return [*steps, episode.get_metrics()]
+
+
+def looking(scorer: Any, **options: Any) -> Any:
+    """Return an environment that can be asked."""
+
+    class Looking(environment(scorer, **options)):  # type: ignore[misc]
+        def reply(self, messages: list[dict[str, Any]]) -> Any:
+            said = messages[-1]["content"]
+            if said == "break":
+                raise ConnectionError("no search engine")
+            if said.startswith("say"):
+                return "Yes?"
+            return [{"role": "tool", "name": "search", "content": "Paris"}] if said.startswith("look") else None
+
+    return Looking
+
+
+def test_an_episode_of_several_turns_is_scored_at_its_end() -> None:
+    """Only the last step has a reward; the scorer sees the tools that ran, and what was said last."""
+    first, second, last, metrics = talk(looking("qa_f1_reward_tool"), "say: hm", "look: France", "Paris", max_turns=5)
+    assert first == {
+        "observations": [{"role": "user", "content": "Yes?"}], "reward": 0.0, "done": False, "metadata": {}
+    }  # fmt: skip
+    assert second["observations"] == [{"role": "tool", "name": "search", "content": "Paris"}]
+    assert (last["observations"], last["reward"], last["done"]) == ([], 1.0, True)
+    assert (metrics["em"], metrics["error"]) == (1.0, 0.0)
+    without, _ = talk(looking("qa_f1_reward_tool"), "Paris", max_turns=5)
+    assert (without["reward"], without["metadata"]["reason"]) == (0.0, "no-tool")
+
+
+def test_the_last_turn_ends_the_episode() -> None:
+    """After `max_turns` nobody answers: what was said last is the response."""
+    first, last, _ = talk(looking("qa_f1_reward"), "look: Paris", "look: Paris", "Paris", max_turns=2)
+    assert (first["done"], last["done"], last["observations"]) == (False, True, [])
+    assert 0 < last["reward"] < 1
+
+
+def test_an_environment_that_breaks_is_not_the_agents_fault() -> None:
+    """The episode ends without a number, and its metrics say so."""
+    last, metrics = talk(looking("qa_f1_reward", max_failed=1.0), "break", "Paris", max_turns=5)
+    assert (last["reward"], last["done"], last["metadata"]["status"]) == (0.0, True, "error")
+    assert "no search engine" in last["metadata"]["reason"]
+    assert (metrics["error"], metrics["unscored"]) == (1.0, 0.0)
+
+
+def test_episodes_do_not_share_their_messages() -> None:
+    """Each has its own."""
+    made = looking("qa_f1_reward_tool")
+    assert talk(made, "look: France", "Paris", max_turns=5)[1]["reward"] == 1.0
+    assert talk(made, "Paris", max_turns=5)[0]["reward"] == 0.0
+
+
 def test_a_mask_is_refused() -> None:
     """SkyRL has none."""
     with pytest.raises(UsageError, match="cannot mask"):

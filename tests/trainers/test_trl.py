@@ -152,6 +152,19 @@ def test_too_many_faults_stop_the_training_in_order(model: str, tmp_path: Path) 
         train(model, tmp_path, reward_function(Turns(), name="bad", max_failed=0.1, window=16))
 
 
+def test_a_short_training_of_faults_alone_does_not_end_as_usual(model: str, tmp_path: Path) -> None:
+    """Where no rollout has had a number it stops after four steps of four, whatever share is allowed, and says why."""
+
+    def never(final_response: str, solution: str) -> float:
+        return 1.0
+
+    bad = reward_function(never, max_failed=0.5)
+    trainer = train(model, tmp_path, bad, callbacks=[bad.callback], max_steps=6)
+    assert trainer.state.global_step == 4
+    assert "none of the first 16 rollouts has a number" in str(bad.policy.excess)
+    assert "no column 'solution'" in str(bad.policy.excess)
+
+
 def test_raise_ends_the_training(model: str, tmp_path: Path) -> None:
     """With `on_fault="raise"` the first row without a number is the end, with its reason."""
     with pytest.raises(RewardFault, match=r"unscored: tie|error: env-died"):

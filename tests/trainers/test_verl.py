@@ -285,5 +285,8 @@ def test_golden_rows_from_anywhere(place: Any, monkeypatch: pytest.MonkeyPatch) 
     """Every place gives equal values, and leaves no worker behind."""
     monkeypatch.setenv(*places.MARK.split("="))
     for scorer, found in zip(golden.SCORERS, place(), strict=True):
-        golden.check(scorer, found, absent=0.0)
+        size = len(golden.rows(scorer))
+        assert len(found) == size * places.TIMES
+        for at in range(0, len(found), size):
+            golden.check(scorer, found[at : at + size], absent=0.0)
     assert soon(lambda: not places.workers_elsewhere())

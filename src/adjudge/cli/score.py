@@ -99,14 +99,14 @@ def command(
 
 def _verify(row: str, scorers: tuple[str, ...], logs: str, answer_file: str | None) -> int:
     """Score a trial of Harbor, which takes no reward for a trial that could not be verified."""
-    from adjudge.errors import UsageError
+    from adjudge.errors import UsageError, printable
     from adjudge.integrations.harbor import score_trial
 
     if len(scorers) != 1:
         raise UsageError("a trial of Harbor has one reward: give one --scorer, which may be a composite")
     score = score_trial(row, scorers[0], logs=logs, answer_file=answer_file)
     if score.value is None:
-        click.echo(f"adjudge: undecided: the trial is {score.status}: {score.reason}", err=True)
+        click.echo(f"adjudge: undecided: the trial is {score.status}: {printable(str(score.reason), 500)}", err=True)
         return 3
     click.echo(score.value)
     return 0

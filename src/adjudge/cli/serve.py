@@ -33,6 +33,8 @@ slime /slime, NeMo Gym /verify. SIGTERM answers what is here, and ends.""",
     "--max-bytes", type=click.IntRange(min=1), default=32 << 20, show_default=True, help="Bytes of one request."
 )
 @click.option("--timeout", type=SECONDS, default=30.0, show_default=True, help="Seconds that a row may take.")
+@click.option("--memory-mb", type=click.IntRange(min=0), default=4096, show_default=True,
+              help="Address space of a scoring process; 0 means any, which a model on a GPU needs.")  # fmt: skip
 @with_options(*BUDGETS)
 @click.option("--run", help="The run file of the scorer that asks a model; what an earlier server spent counts.")
 @NO_CODE
@@ -57,7 +59,9 @@ def command(scorers: tuple[str, ...], host: str, port: int, token: str | None, n
     # The processes that score have no use for it, and may run anything.
     os.environ.pop(TOKEN_VARIABLE, None)
     made = None if no_token or known is not None else secrets.token_urlsafe(18)
-    limits = ServeLimits(**{name: more.pop(name) for name in ("workers", "max_rows", "max_bytes", "timeout")})
+    limits = ServeLimits(
+        **{name: more.pop(name) for name in ("workers", "max_rows", "max_bytes", "timeout", "memory_mb")}
+    )
     run = more.pop("run")
     server = RewardServer(scorers, token=known or made, limits=limits, judging=RunConfig(**more), run=run)
 

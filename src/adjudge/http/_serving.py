@@ -158,18 +158,20 @@ async def listening(
     port: int,
     *,
     header_s: float = 10.0,
+    idle_s: float | None = None,
     drain_s: float = 1.0,
     any_name: bool = False,
     **options: Any,
 ) -> AsyncIterator[int]:
     """Serve an application, or a bare handler, which costs less a request; yields the port.
 
-    A request must name this machine as its host, unless `any_name`, and may not come from a page of another site; its
-    headers must arrive within `header_s` seconds. At the end, requests that are being answered have `drain_s` seconds.
+    A request must name this machine as its host, unless `any_name`, and may not come from a page of another site; the
+    headers of a connection's first one must arrive within `header_s` seconds, those of the next within `idle_s` after
+    it (the same, unless given). At the end, requests that are being answered have `drain_s` seconds.
     """
     from aiohttp import web
 
-    guard = _Guard("" if any_name else host, header_s)
+    guard = _Guard("" if any_name else host, header_s, header_s if idle_s is None else idle_s)
     runner: web.AppRunner | web.ServerRunner
     options = {"access_log": None, "logger": server_log(), **options}
     if isinstance(app, web.Application):
@@ -209,10 +211,12 @@ class _Guard:
     Its browser then sends the page's `Origin`, and that name as `Host`.
     """
 
-    def __init__(self, host: str, header_s: float) -> None:
+    def __init__(self, host: str, header_s: float, idle_s: float) -> None:
         # The same few names come with every request.
         self._is_own = lru_cache(maxsize=64)(partial(is_own_name, host=host.lower()))
         self._header_s = header_s
+        self._idle_s = idle_s
+        self._known: set[Any] = set()  # connections that have had a request
         self._active: set[Any] = set()  # connections with a request that is being answered
         self._since: dict[Any, float] = {}  # when the others began to wait for one
 
@@ -230,6 +234,7 @@ class _Guard:
         if origin is not None and origin.lower() != f"http://{named.lower()}":
             return _refusal(403, "This server does not answer pages of other sites.\n")
         self._active.add(request.protocol)
+        self._known.add(request.protocol)
         try:
             return await handler(request)
         finally:
@@ -242,15 +247,15 @@ class _Guard:
         while True:
             await asyncio.sleep(min(1.0, self._header_s / 4))
             now = clock()
-            waiting = [
-                each for each in (runner.server.connections if runner.server else ()) if each not in self._active
-            ]
+            there = runner.server.connections if runner.server else []
+            self._known.intersection_update(there)
+            waiting = [each for each in there if each not in self._active]
             # In the order in which they were first seen; those that are gone are forgotten.
             since = {each: self._since.get(each, now) for each in waiting}
             self._since = dict(sorted(since.items(), key=lambda pair: pair[1]))
             beyond = len(self._since) - _MOST_WAITING
             for index, (each, begun) in enumerate(self._since.items()):
-                if index < beyond or now - begun > self._header_s:
+                if index < beyond or now - begun > (self._idle_s if each in self._known else self._header_s):
                     each.force_close()
 
 

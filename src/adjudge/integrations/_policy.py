@@ -12,11 +12,12 @@ A score that is `unscored` or an `error` has no value, and no trainer has a word
     raise     the training ends with the reason
 """
 
+import warnings
 from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from adjudge.errors import AdjudgeError, UsageError, closest
+from adjudge.errors import AdjudgeError, UsageError, closest, printable
 from adjudge.model import Score
 
 OnFault: TypeAlias = Literal["mask", "zero", "raise"]
@@ -24,6 +25,8 @@ OnFault: TypeAlias = Literal["mask", "zero", "raise"]
 
 MAX_FAILED = 0.1  # of the last rollouts
 WINDOW = 512  # rollouts
+WARNED = 4  # rollouts at the beginning, none of which has a number: something is wrong with all of them
+STOPPED = 16  # of those, too many
 
 _OUTCOMES = ("scored", "unscored", "error")
 
@@ -32,6 +35,10 @@ class RewardFault(AdjudgeError):
     """A row has no number, or too many have none, and the training was asked to end."""
 
     default_code = "reward-fault"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        # A reason may quote what a model wrote, and this is shown in a terminal.
+        super().__init__(printable(message, 2000), code=code)
 
 
 class FaultPolicy:
@@ -53,13 +60,20 @@ class FaultPolicy:
         self.on_fault = on_fault
         self.max_failed = max_failed
         self._recent: deque[str | None] = deque(maxlen=window)
+        self._last = ""  # why the last rollout without a number has none
+        self._has_warned = False
 
     def settle(self, scores: Sequence[Score]) -> list[float | None]:
         """Return what the trainer gets for each score, None for a row that moves nothing, and count the faults."""
         # The code of a reason is the same for all rows with that fault; the text after it is not.
         self._recent.extend(
-            None if score.value is not None else str(score.reason).partition(":")[0] for score in scores
+            None if score.value is not None else printable(str(score.reason).partition(":")[0], 40) for score in scores
         )
+        self._last = next((str(score.reason) for score in reversed(scores) if score.value is None), self._last)
+        nothing = self._nothing_yet(WARNED)
+        if nothing is not None and not self._has_warned:
+            self._has_warned = True
+            warnings.warn(nothing, stacklevel=2)
         if self.on_fault == "raise":
             for index, score in enumerate(scores):
                 if score.value is None:
@@ -88,15 +102,29 @@ class FaultPolicy:
         >>> policy.excess
         >>> _ = policy.settle([Score.error("env-died: no answer")])
         >>> policy.excess
-        'good: 3 of the last 20 rollouts have no number (3 env-died), more than 10 %'
+        'good: 3 of the last 20 rollouts have no number (3 env-died), more than 10 %; the last: env-died: no answer'
         """
         window = self._recent.maxlen or 0
-        faults = Counter(code for code in self._recent if code is not None)
+        count = len(self._recent) - self._recent.count(None)
         # Rollouts that are still to come count as scored, so that the first fault of a training does not end it.
-        if faults.total() <= self.max_failed * window:
-            return None
-        codes = ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
+        if count <= self.max_failed * window:
+            return self._nothing_yet(STOPPED)
         share = f"{self.max_failed:.0%}".replace("%", " %")
         return (
-            f"{self.name}: {faults.total()} of the last {window} rollouts have no number ({codes}), more than {share}"
+            f"{self.name}: {count} of the last {window} rollouts have no number {self._codes(f', more than {share}')}"
         )
+
+    def _nothing_yet(self, least: int) -> str | None:
+        """Say that this many rollouts or more were scored and none of them has a number; else None.
+
+        A short training would otherwise end without a word, having learnt nothing.
+        """
+        if len(self._recent) < least or None in self._recent or self.max_failed == 1:
+            return None
+        return f"{self.name}: none of the first {len(self._recent)} rollouts has a number {self._codes()}"
+
+    def _codes(self, more: str = "") -> str:
+        """Return how often which faults came, and all that is known of the last one."""
+        faults = Counter(code for code in self._recent if code is not None)
+        codes = ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
+        return f"({codes}){more}; the last: {printable(self._last, 300)}"

@@ -77,7 +77,12 @@ def _line(message: Message) -> str:
 
 def with_groups(scorer: Scorer, rows: Sequence[Row], size: int | None) -> None:
     """Give the rows of a scorer that looks at groups their `group_id`; refuse where the groups cannot be known."""
-    if not scorer.is_group or not rows or "group_id" in rows[0]:
+    if not scorer.is_group or not rows:
+        return
+    if "group_id" in rows[0]:
+        # Rows with an empty cell do not belong together.
+        if any(row["group_id"] in (None, "") for row in rows):
+            raise UsageError(f"{scorer.name}: a rollout has an empty group_id", code="unknown-groups")
         return
     if size is None:
         raise UsageError(

@@ -10,18 +10,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import Caught, RowError, UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import rollout_row
+from adjudge.integrations._rollouts import Row, rollout_row
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
-__all__ = ["make_reward_func"]
+__all__ = ["make_reward_func", "response_of"]
 
-# What tokenizers put before a prompt and after a response: <s>, <|im_end|>, </s>, <eos>, <end_of_turn>.
-_SPECIAL = r"<(?:\|[^<>|]{1,40}\||/?s|bos|eos|pad|end_of_turn)>"
-_BEFORE = re.compile(rf"(?:{_SPECIAL}|\s)*")
-_AFTER = re.compile(rf"(?:{_SPECIAL}|\s)+\Z")
+# What a tokenizer writes for its special tokens: <|im_end|>, </s>, <eos>, <end_of_turn>, <｜end▁of▁sentence｜>.
+_SPECIAL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:bos|eos|pad|end_of_turn)>)"
+_BEFORE = re.compile(rf"(?:\s*{_SPECIAL})*\s*")
+_LAST = re.compile(rf"{_SPECIAL}\s*\Z")
+_MOST_SPECIAL = 4096  # characters at the end that may be special tokens
 
 
 def make_reward_func(
@@ -63,31 +64,34 @@ def make_reward_func(
 
 
 def _scores(scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> list[Score]:
-    """Score the rollouts whose prompt is found in the query; each of the others is an error."""
-    responses = [response_of(query, prompt) for query, prompt in zip(queries, prompts, strict=True)]
-    rows = [
-        rollout_row(prompt, response, {"answer": label})
-        for prompt, response, label in zip(prompts, responses, labels, strict=True)
-        if response is not None
-    ]
+    """Score the rollouts whose response is known; each of the others is an error."""
+    rows: list[Row] = []
+    faults: list[str | None] = []
+    for query, prompt, label in zip(queries, prompts, labels, strict=True):
+        with Caught() as caught:
+            rows.append(rollout_row(prompt, response_of(query, prompt), {"answer": label}))
+        faults.append(caught.reason)
     scored = iter(scorer.score_many(rows))
-    lost = Score.error("unknown-response: the query does not begin with its prompt, so the response is unknown")
-    return [lost if response is None else next(scored) for response in responses]
+    return [next(scored) if fault is None else Score.error(fault) for fault in faults]
 
 
-def response_of(query: str, prompt: str) -> str | None:
-    """Return what follows the prompt in a query, without special tokens; None where the prompt does not come first.
+def response_of(query: str, prompt: str) -> str:
+    """Return what follows the prompt in a query, without the special tokens around it.
 
     The prompt is not searched for: a model that copies the question would choose where its response begins.
 
-    >>> response_of("<s>Capital of France? It is Paris.<|im_end|>", "Capital of France?")
+    >>> response_of("<s>Capital of France? It is Paris.</s>", "Capital of France?")
     'It is Paris.'
-    >>> response_of("...of France? Capital of France? Paris", "Capital of France?")
     """
     wanted = prompt.strip()
-    # The prompt may itself begin with special tokens.
-    places = {0, *(match.end() for match in re.finditer(rf"{_SPECIAL}|\s", _BEFORE.match(query)[0]))}  # type: ignore[index]
-    for place in sorted(places):
-        if query.startswith(wanted, place):
-            return _AFTER.sub("", query[place + len(wanted) :]).strip()
-    return None
+    # The tokenizer may have put its own token before a prompt, and a prompt may begin with one.
+    start = query.find(wanted, 0, len(wanted) + 80)
+    while start >= 0 and _BEFORE.fullmatch(query[:start]) is None:
+        start = query.find(wanted, start + 1, len(wanted) + 80)
+    if start < 0:
+        raise RowError("the query does not begin with its prompt: which part is the response is not known")
+    response = query[start + len(wanted) :]
+    kept, end = response[:-_MOST_SPECIAL], response[-_MOST_SPECIAL:].rstrip()
+    while (found := _LAST.search(end)) is not None:
+        end = end[: found.start()].rstrip()
+    return (kept + end).strip()

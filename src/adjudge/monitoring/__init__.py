@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING
 from adjudge.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from adjudge.monitoring._file import load_state
     from adjudge.monitoring._monitor import Monitor, RewardWarning, monitor
     from adjudge.monitoring._rules import RULES, Rule
-    from adjudge.monitoring._state import Alert, alerts, merge
+    from adjudge.monitoring._state import Alert, alerts, load_state, merge
 
 __all__ = ["RULES", "Alert", "Monitor", "RewardWarning", "Rule", "alerts", "load_state", "merge", "monitor"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "_file": ("load_state",),
         "_monitor": ("Monitor", "RewardWarning", "monitor"),
         "_rules": ("RULES", "Rule"),
-        "_state": ("Alert", "alerts", "merge"),
+        "_state": ("Alert", "alerts", "load_state", "merge"),
     },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from adjudge.monitoring._counts import UNIT, WindowCounts, mean_and_deviation, share
+from adjudge.monitoring._counts import PART, REASON, UNIT, WindowCounts
 from adjudge.monitoring._rules import correlation
 
 SHARES = {
@@ -31,27 +31,24 @@ def figures_of(counts: WindowCounts) -> dict[str, float]:
     """Return the figures; one that nothing is known about is left out.
 
     >>> from collections import Counter
-    >>> figures_of(WindowCounts(Counter(rows=4, error=4), Counter({"error:env-died": 4})))
+    >>> figures_of(WindowCounts(Counter({"rows": 4, "error": 4, "reason:error:env-died": 4})))
     {'rows': 4.0, 'scored': 0.0, 'unscored': 0.0, 'error': 1.0, 'error.env-died': 1.0}
     """
     sums = counts.sums
     found = {"rows": float(sums["rows"])}
     for name, (part, whole) in SHARES.items():
-        value = share(counts, part, whole)
+        value = counts.share(part, whole)
         if value is not None:
             found[name] = value
-    for reason, count in sorted(counts.reasons.items()):
-        found[reason.replace(":", ".", 1)] = count / sums["rows"]
+    for reason in counts.names(REASON):
+        found[reason.replace(":", ".", 1)] = sums[f"{REASON}{reason}"] / sums["rows"]
 
-    score = mean_and_deviation(sums["scored"], sums["value.sum"], sums["value.squares"])
-    if score is not None:
-        found["mean"], found["deviation"] = score
-    for name, of_part in sorted(counts.parts.items()):
-        values = mean_and_deviation(*of_part)
+    for name, figure in (("scored", ""), *((f"{PART}{part}", f"part.{part}.") for part in counts.names(PART))):
+        values = counts.mean(name)
         if values is not None:
-            found[f"part.{name}.mean"], found[f"part.{name}.deviation"] = values
+            found[f"{figure}mean"], found[f"{figure}deviation"] = values
 
-    length = share(counts, "length.sum", "lengths")
+    length = counts.share("sum:lengths", "lengths")
     if length is not None:
         found["length"] = math.exp(length / UNIT)  # the geometric mean, in characters
     within = correlation(counts)

@@ -12,28 +12,26 @@ from __future__ import annotations
 import os
 import secrets
 import warnings
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import Caught, UsageError, closest
 from adjudge.judges.columns import RESPONSES
 from adjudge.monitoring._counts import WindowCounts, merge_counts
 from adjudge.monitoring._figures import figures_of
-from adjudge.monitoring._file import append_line
 from adjudge.monitoring._observe import Observation, observe
-from adjudge.monitoring._opinions import count_canaries, count_opinions, make_canaries
 from adjudge.monitoring._rules import RULES
-from adjudge.monitoring._state import Alert, MonitorState
-from adjudge.monitoring._window import Scale, count_window
+from adjudge.monitoring._state import Alert, MonitorState, append_line
+from adjudge.monitoring._window import Scale, count_canaries, count_opinions, count_window, make_canaries
 from adjudge.rewards import Scorer, Wrapper, get_scorer
 
 if TYPE_CHECKING:
     from adjudge.model import Context, Judge, Score
 
-T = TypeVar("T")
 LEAST_WINDOW = 32
 
 
@@ -150,9 +148,8 @@ class Monitor(Wrapper):
         scores = self.scorer.score_many(rows, contexts=contexts, labels=labels)
         canaries = self._choose_canaries(rows)
         if canaries:
-            with Caught(fatal_too=True) as caught:
+            with self._safely():
                 self._add_canaries(canaries, self.scorer.score_many(canaries))
-            self._keep_fault(caught)
         self._watch(rows, scores, contexts)
         return scores
 
@@ -162,9 +159,8 @@ class Monitor(Wrapper):
         scores = await self.scorer.ascore_many(rows, contexts=contexts, labels=labels)
         canaries = self._choose_canaries(rows)
         if canaries:
-            with Caught(fatal_too=True) as caught:
+            with self._safely():
                 self._add_canaries(canaries, await self.scorer.ascore_many(canaries))
-            self._keep_fault(caught)
         self._watch(rows, scores, contexts)
         return scores
 
@@ -175,7 +171,7 @@ class Monitor(Wrapper):
             state = MonitorState.of_json(self._state.to_json())
             if self._open or self._extra.sums:
                 # The second opinion is asked once, when the window is full.
-                state.add(self._windows, merge_counts((count_window(self._open, self._scale), self._extra)))
+                state.add(self._windows, merge_counts(count_window(self._open, self._scale), self._extra))
             return state.to_json()
 
     def figures(self) -> dict[str, float]:
@@ -200,9 +196,8 @@ class Monitor(Wrapper):
         canaries: list[dict[str, Any]] = []
         # A canary among the rollouts of a group would change their scores.
         if self.settings.canaries and not self.is_group:
-            with Caught(fatal_too=True) as caught:
+            with self._safely():
                 canaries = make_canaries(rows, self.settings.canaries, f"{self.settings.seed}:{self._rows}")
-            self._keep_fault(caught)
         return canaries
 
     def _add_canaries(self, canaries: Sequence[Mapping[str, Any]], scores: Sequence[Score]) -> None:
@@ -214,16 +209,14 @@ class Monitor(Wrapper):
         self, rows: Sequence[Mapping[str, Any]], scores: Sequence[Score], contexts: Sequence[Context | None]
     ) -> None:
         """Keep what the rows show, until their window is full."""
-        with Caught(fatal_too=True) as caught:
-            self._check_process()
-            with self._lock:
-                for row, score, context in zip(rows, scores, contexts, strict=True):
-                    with_text = self._reads_texts and self._rows % self.settings.every == 0
-                    self._rows += 1
-                    self._open.append(observe(row, score, context, with_text=with_text))
-                    if len(self._open) >= self.settings.window:
-                        self._close()
-        self._keep_fault(caught)
+        self._check_process()
+        with self._safely(), self._lock:
+            for row, score, context in zip(rows, scores, contexts, strict=True):
+                with_text = self._reads_texts and self._rows % self.settings.every == 0
+                self._rows += 1
+                self._open.append(observe(row, score, context, with_text=with_text))
+                if len(self._open) >= self.settings.window:
+                    self._close()
 
     def _close(self) -> None:
         """Count the open window, ask the rules, and tell everybody."""
@@ -231,7 +224,7 @@ class Monitor(Wrapper):
             counts = count_window(self._open, self._scale)
             if self.settings.second is not None:
                 count_opinions(counts, self._open, self.settings.second, self._scale)
-            counts = merge_counts((counts, self._extra))
+            counts = merge_counts(counts, self._extra)
         finally:
             # Whatever happens, a row is counted at most once.
             self._open, self._extra = [], WindowCounts()
@@ -243,31 +236,25 @@ class Monitor(Wrapper):
         self._speaking = {alert.rule for alert in found}
         figures = figures_of(counts)
         figures["watching_faults"] = float(self._faults)
-        self._write(counts, figures, new)
-        for alert in new:
-            self._tell(self._warn, alert)
-        if self._log is not None:
-            self._tell(self._log, figures)
-
-    def _tell(self, callback: Callable[[T], object], what: T) -> None:
-        with Caught(fatal_too=True) as caught:
-            callback(what)
-        self._keep_fault(caught)
-
-    def _write(self, counts: WindowCounts, figures: Mapping[str, float], new: Sequence[Alert]) -> None:
-        path = self.settings.path
-        if path is None:
-            return
-        with Caught(fatal_too=True) as caught:
+        if self.settings.path is not None:
             where = {"run": self._run, "scorer": self.name, "version": self.version, "window": self._windows - 1}
-            speaking = sorted(self._speaking)
-            line = {"kind": "window", **where, "figures": figures, "speaking": speaking, "counts": counts.to_json()}
-            append_line(path, line)
-            for alert in new:
-                append_line(path, {"kind": "warning", **where, **alert.to_json()})
-        self._keep_fault(caught)
+            line = {"figures": figures, "speaking": sorted(self._speaking), "counts": counts.to_json()}
+            with self._safely():
+                append_line(self.settings.path, {"kind": "window", **where, **line})
+                for alert in new:
+                    append_line(self.settings.path, {"kind": "warning", **where, **alert.to_json()})
+        for alert in new:
+            with self._safely():
+                self._warn(alert)
+        if self._log is not None:
+            with self._safely():
+                self._log(figures)
 
-    def _keep_fault(self, caught: Caught) -> None:
+    @contextmanager
+    def _safely(self) -> Iterator[None]:
+        """Make a figure of what goes wrong while watching: nobody's training ends of it."""
+        with Caught(fatal_too=True) as caught:
+            yield
         if caught.reason is not None:
             self._faults += 1
             self.last_fault = caught.reason

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
-from adjudge.monitoring._counts import UNIT, WindowCounts, mean_and_deviation, merge_counts, share
+from adjudge.monitoring._counts import REASON, UNIT, WindowCounts, merge_counts
 from adjudge.statistics import normal_quantile
 
 MISTAKES = 0.05  # the chance that any rule speaks in a whole run of honest rollouts
@@ -75,7 +75,7 @@ def _share_above(part: str, whole: str, groups: str, level: float) -> Test:
 
     def test(now: WindowCounts, before: WindowCounts, alpha: float) -> Signal | None:
         del before
-        found = share(now, part, whole)
+        found = now.share(part, whole)
         if found is None or not exceeds(found, level, now.sums[groups], alpha):
             return None
         return Signal({"share": found, "rows": now.sums[whole]}, level)
@@ -90,7 +90,7 @@ def _has_faults(now: WindowCounts, before: WindowCounts, alpha: float) -> Signal
     found = faults / rows if rows else 0.0
     if not exceeds(found, MOST_FAULTS, now.sums["groups"], alpha):
         return None
-    reasons = {name: count / rows for name, count in sorted(now.reasons.items())}
+    reasons = {name: now.sums[f"{REASON}{name}"] / rows for name in now.names(REASON)}
     return Signal({"share": found, "rows": rows, **reasons}, MOST_FAULTS)
 
 
@@ -100,7 +100,7 @@ def _says_the_same(now: WindowCounts, before: WindowCounts, alpha: float) -> Sig
     A share over pairs of n prompts is as certain as one over n / 2 rows (Hoeffding 1963, section 5).
     """
     del before
-    found, alike = share(now, "differ.same", "differ"), share(now, "alike", "pairs")
+    found, alike = now.share("differ.same", "differ"), now.share("alike", "pairs")
     if found is None or alike is None:
         return None
     level = alike + MORE_ALIKE
@@ -119,7 +119,7 @@ def correlation(counts: WindowCounts) -> float | None:
 def _follows_length(now: WindowCounts, before: WindowCounts, alpha: float) -> Signal | None:
     found = correlation(now)
     free = now.sums["within.free"]
-    length, earlier = share(now, "length.sum", "lengths"), share(before, "length.sum", "lengths")
+    length, earlier = now.share("sum:lengths", "lengths"), before.share("sum:lengths", "lengths")
     if found is None or length is None or earlier is None or free < 8:
         return None
     growth = (length - earlier) / UNIT
@@ -143,8 +143,7 @@ def _changes_suddenly(now: WindowCounts, before: WindowCounts, alpha: float) -> 
 
 def _group_mean(counts: WindowCounts) -> tuple[float, float] | None:
     """Return the mean over prompts of where in its range the score lies, with its standard error."""
-    n = counts.sums["means"]
-    found = mean_and_deviation(n, counts.sums["means.sum"], counts.sums["means.squares"])
+    n, found = counts.sums["means"], counts.mean("means")
     return (found[0], found[1] / math.sqrt(n)) if found is not None and n >= LEAST_GROUPS else None
 
 
@@ -156,7 +155,7 @@ def _was_fooled(now: WindowCounts, before: WindowCounts, alpha: float) -> Signal
 
 
 def _disagrees_more(now: WindowCounts, before: WindowCounts, alpha: float) -> Signal | None:
-    found, earlier = share(now, "against", "seconds"), share(before, "against", "seconds")
+    found, earlier = now.share("against", "seconds"), before.share("against", "seconds")
     if found is None or earlier is None:
         return None
     # What was found before is uncertain, too: by twice its standard error, of a share with one row more of each kind.
@@ -242,10 +241,10 @@ def signals(windows: Sequence[WindowCounts], look: int, names: Collection[str]) 
     alpha = MISTAKES / (len(RULES) * len(SPANS)) * 6 / (math.pi * look) ** 2
     found: dict[str, tuple[Rule, Signal]] = {}
     for span in SPANS if len(windows) >= min(SPANS) else ():
-        now = merge_counts(windows[-span:])
+        now = merge_counts(*windows[-span:])
         # Less than what it is compared with says little.
         earlier = windows[:-span] if len(windows) >= 2 * span else ()
-        before = {most: merge_counts(earlier[-most:]) for most in (BEFORE, JUST_BEFORE)}
+        before = {most: merge_counts(*earlier[-most:]) for most in (BEFORE, JUST_BEFORE)}
         for rule in RULES:
             signal = rule.test(now, before[rule.before], alpha) if rule.name in names else None
             if signal is not None:

@@ -1,9 +1,15 @@
-"""What a monitor remembers: the counts of its last windows, and those of all rows."""
+"""What a monitor remembers: the counts of its last windows, and those of all rows.
+
+Its file has a line of JSON for each window and each warning, so that a kill loses at most the last line.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import Any
 
 from adjudge.errors import DataError, UsageError
@@ -11,6 +17,7 @@ from adjudge.monitoring._counts import WindowCounts, merge_counts
 from adjudge.monitoring._rules import RULES, signals
 
 REMEMBERED = 16  # windows
+OWNER_ONLY = 0o600  # examples are responses: nobody else's business
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,20 +56,16 @@ class MonitorState:
 
     def add(self, index: int, counts: WindowCounts) -> None:
         """Add rows to a window, and forget windows that are too old."""
-        self.total = merge_counts((self.total, counts))
-        self._add_window(index, counts)
+        self.merge(MonitorState(self.scorer, self.version, counts, {index: counts}))
 
     def merge(self, other: MonitorState) -> None:
         """Add the rows of another process."""
         if (other.scorer, other.version) != (self.scorer, self.version):
             theirs, ours = f"{other.scorer} {other.version}", f"{self.scorer} {self.version}"
             raise UsageError(f"states of two scorers cannot be merged: {ours} and {theirs}", code="state-mismatch")
-        self.total = merge_counts((self.total, other.total))
+        self.total = merge_counts(self.total, other.total)
         for index, counts in other.windows.items():
-            self._add_window(index, counts)
-
-    def _add_window(self, index: int, counts: WindowCounts) -> None:
-        self.windows[index] = merge_counts((self.windows.get(index, WindowCounts()), counts))
+            self.windows[index] = merge_counts(self.windows.get(index, WindowCounts()), counts)
         for old in sorted(self.windows)[:-REMEMBERED]:
             del self.windows[old]
 
@@ -71,7 +74,7 @@ class MonitorState:
         if not self.windows:
             return []
         windows = [self.windows[index] for index in sorted(self.windows)]
-        examples = merge_counts(windows[-2:]).examples
+        examples = merge_counts(*windows[-2:]).examples
         rows = self.total.sums["rows"]
         return [
             Alert(rule.name, rule.says, rule.do, *signal, examples.get(rule.name, ()), rows)
@@ -87,9 +90,9 @@ class MonitorState:
     def of_json(cls, value: Mapping[str, Any]) -> MonitorState:
         """Read what `to_json` returned; anything else is a `DataError`."""
         try:
-            state = cls(str(value["scorer"]), str(value["version"]), WindowCounts.of_json(value["total"]))
-            for index, counts in value["windows"].items():
-                state._add_window(int(index), WindowCounts.of_json(counts))
+            windows = {int(index): WindowCounts.of_json(counts) for index, counts in value["windows"].items()}
+            state = cls(str(value["scorer"]), str(value["version"]))
+            state.merge(cls(state.scorer, state.version, WindowCounts.of_json(value["total"]), windows))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the state of a monitor cannot be read: {error!r}", code="bad-state") from None
         return state
@@ -97,17 +100,51 @@ class MonitorState:
 
 def merge(states: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the state of all processes together; the order of the states does not matter."""
-    merged: MonitorState | None = None
-    for one in map(MonitorState.of_json, states):
-        if merged is None:
-            merged = one
-        else:
-            merged.merge(one)
-    if merged is None:
+    read = [MonitorState.of_json(state) for state in states]
+    if not read:
         raise UsageError("there is no state to merge")
-    return merged.to_json()
+    for other in read[1:]:
+        read[0].merge(other)
+    return read[0].to_json()
 
 
 def alerts(state: Mapping[str, Any]) -> list[Alert]:
     """Return what all rules say of a state, such as one that was merged."""
     return MonitorState.of_json(state).alerts([rule.name for rule in RULES])
+
+
+def append_line(path: Path, line: Mapping[str, Any]) -> None:
+    """Append one line; after one that a killed process left without its end, on a line of its own."""
+    data = json.dumps(line, ensure_ascii=True, allow_nan=False).encode() + b"\n"
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, OWNER_ONLY)
+    try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            data = b"\n" + data
+        while data:
+            data = data[os.write(handle, data) :]
+    finally:
+        os.close(handle)
+
+
+def load_state(path: str | Path) -> dict[str, Any]:
+    """Return the state that a monitor's file leads to, as `Monitor.state` returns it; `merge` takes those of workers.
+
+    Lines that are not whole are passed over. A file without a window raises `DataError`.
+    """
+    state: MonitorState | None = None
+    for line in Path(path).read_bytes().splitlines():
+        try:
+            found = json.loads(line)
+        except ValueError:
+            continue
+        if not isinstance(found, dict) or found.get("kind") != "window":
+            continue
+        index = found.get("window")
+        if not isinstance(index, int):
+            raise DataError(f"{path}: a window without its number", code="bad-state")
+        state = state or MonitorState(str(found.get("scorer")), str(found.get("version")))
+        state.add(index, WindowCounts.of_json(found.get("counts") or {}))
+    if state is None:
+        raise DataError(f"{path} has no window of a monitor", code="bad-state")
+    return state.to_json()

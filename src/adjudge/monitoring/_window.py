@@ -1,4 +1,7 @@
-"""A window of observations as counts: outcomes, scores, lengths within groups, and what the texts have in common."""
+"""A window of observations as counts: outcomes, scores, lengths within groups, and what the texts have in common.
+
+So is what others say: the judge of responses that are known to be wrong, a cheap second judge of rewarded ones.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,12 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from statistics import median_low as median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adjudge.errors import printable
-from adjudge.monitoring._counts import WindowCounts, fixed, moments
+from adjudge.judges import pair_canaries
+from adjudge.judges.columns import QUESTIONS, REFERENCES, RESPONSES, one_value
+from adjudge.monitoring._counts import PART, REASON, WindowCounts, fixed
 from adjudge.monitoring._observe import (
     Observation,
     ResponseText,
@@ -18,6 +23,7 @@ from adjudge.monitoring._observe import (
     is_copy,
     is_form_only,
     is_key,
+    observe,
     opener,
     reference_key,
     refuses,
@@ -25,10 +31,12 @@ from adjudge.monitoring._observe import (
 )
 
 if TYPE_CHECKING:
+    from adjudge.model import Score
     from adjudge.rewards import Scorer
 
 BINS = 10
 SHOWN = 160  # characters of a response in an example
+MOST_ASKED = 16  # rows of a window
 _CODE = re.compile(r"[a-z][a-z0-9-]{0,39}(?=:|$)")
 
 
@@ -86,17 +94,17 @@ def _count_scores(counts: WindowCounts, observations: Sequence[Observation], sca
         else:
             sums[score.status] += 1
             code = _CODE.match(score.reason or "")
-            counts.reasons[f"{score.status}:{code[0] if code else 'other'}"] += 1
+            sums[f"{REASON}{score.status}:{code[0] if code else 'other'}"] += 1
             counts.add_example("faults", one, show)
         for name, value in score.parts.items():
             if value is not None:
                 parts[name].append(value)
-    sums["scored"] = len(values)
+    counts.add("scored", values)
     sums["high"] = sum(value >= scale.high for value in values)
-    _, sums["value.sum"], sums["value.squares"] = moments(values)
     for bin_, count in Counter(min(BINS - 1, int(scale.place(value) * BINS)) for value in values).items():
         sums[f"value.{bin_}"] = count
-    counts.parts = {name: moments(given) for name, given in parts.items()}
+    for name, given in parts.items():
+        counts.add(f"{PART}{name}", given)
 
 
 def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Scale) -> None:
@@ -105,10 +113,7 @@ def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Sc
     places = [scale.place(one.score.value) for one in members if one.score.value is not None]
     if places:
         # The mean of a group is one observation: its rollouts share their prompt.
-        mean = fixed(sum(places) / len(places))
-        sums["means"] += 1
-        sums["means.sum"] += mean
-        sums["means.squares"] += mean * mean
+        counts.add("means", [sum(places) / len(places)])
     # Of the length its logarithm, because one endless response must not decide. What is not half as long as its
     # siblings is short for another reason than style: it refused, or broke off.
     middle = median(one.length for one in members)
@@ -117,8 +122,7 @@ def _count_group(counts: WindowCounts, members: Sequence[Observation], scale: Sc
         for one in members
         if one.score.value is not None and 2 * one.length >= middle > 0
     ]
-    sums["lengths"] += len(pairs)
-    sums["length.sum"] += sum(fixed(length) for length, _ in pairs)
+    counts.add("lengths", [length for length, _ in pairs])
     if len(pairs) < 2:
         return
     mean_length = sum(length for length, _ in pairs) / len(pairs)
@@ -213,3 +217,53 @@ def _count_pairs(items: Iterable[tuple[Hashable, Hashable]]) -> tuple[int, int]:
 
 def _of_two(sizes: Iterable[int]) -> int:
     return sum(size * (size - 1) // 2 for size in sizes)
+
+
+def make_canaries(rows: Sequence[Mapping[str, Any]], rate: float, seed: str) -> list[dict[str, Any]]:
+    """Return for a share of the rows the same row with a response that is known to be wrong."""
+    read = [
+        {
+            "id": f"{seed}:{number}",
+            "question": one_value(row, QUESTIONS)[1],
+            "reference": one_value(row, REFERENCES)[1],
+        }
+        for number, row in enumerate(rows)
+    ]
+    found = []
+    for row, (_, canary) in zip(rows, pair_canaries(read, rate, 0), strict=True):
+        names = [name for name in RESPONSES if name in row]
+        if canary is not None and names:
+            found.append({**row, **dict.fromkeys(names, canary["response"])})
+    return found
+
+
+def count_canaries(
+    counts: WindowCounts, rows: Sequence[Mapping[str, Any]], scores: Sequence[Score], scale: Scale
+) -> None:
+    """Add how many canaries were scored, and how many of them were called right."""
+    for row, score in zip(rows, scores, strict=True):
+        if score.value is None:
+            continue
+        is_fooled = score.value >= scale.high
+        counts.sums["canaries"] += 1
+        counts.sums["canaries.right"] += is_fooled
+        if is_fooled:
+            counts.add_example("canary", observe(row, score, None, with_text=True), show)
+
+
+def count_opinions(counts: WindowCounts, observations: Sequence[Observation], second: Scorer, scale: Scale) -> None:
+    """Ask a second scorer about rewarded rows, one of each prompt, and add how often it says otherwise."""
+    chosen: dict[object, Observation] = {}
+    for number, one in enumerate(observations):
+        if one.text is not None and scale.is_high(one) and len(chosen) < MOST_ASKED:
+            chosen.setdefault(number if one.group is None else one.group, one)
+    theirs = Scale(second, None)
+    asked = [one.text.row() for one in chosen.values() if one.text is not None]
+    for one, score in zip(chosen.values(), second.score_many(asked), strict=True):
+        if score.value is None:
+            continue
+        is_against = score.value < theirs.high
+        counts.sums["seconds"] += 1
+        counts.sums["against"] += is_against
+        if is_against:
+            counts.add_example("disagreement", one, show)

@@ -54,6 +54,9 @@ class RowBatch:
                 if missing is not None:
                     text = missing_message(reward.name, missing, given)
                     raise UsageError(f"row {labels[index]} has {text}", code="missing-column")
+                if reward.is_group and given.get(GROUP) == "":
+                    # Rows with an empty cell do not belong together.
+                    raise UsageError(f"row {labels[index]} has an empty {GROUP}", code="missing-column")
                 if wants_context and contexts[index] is None:
                     text = f"row {labels[index]}: {reward.name} needs a Context; pass context="
                     raise UsageError(text, code="missing-context")
@@ -209,7 +212,7 @@ class Reward(Scorer):
             for row in rows:
                 if column not in row:
                     return None
-        with Caught():
+        with Caught(never_waits=True):
             return self._finish_batch(rows, self.tag.batch(self._with_options(rows), self.provenance), self.tag.batch)
         return None
 
@@ -222,7 +225,7 @@ class Reward(Scorer):
         work = RowBatch.of(self, rows, contexts, labels)
         if self.tag.batch is None:
             for members in work.units():
-                with Caught() as caught:
+                with Caught(never_waits=True) as caught:
                     work.finish(members, self.function(**work.arguments(members)))
                 work.fail(members, caught.reason)
         elif self._batch(work, work.ready) is not None:
@@ -264,7 +267,7 @@ class Reward(Scorer):
         """Score some rows by the batch path; return why it failed, if it did."""
         batch = self.tag.batch
         assert batch is not None  # noqa: S101 (the callers looked)
-        with Caught() as caught:
+        with Caught(never_waits=True) as caught:
             rows = self._with_options([work.rows[index] for index in members])
             work.take(members, self._finish_batch(rows, batch(rows, self.provenance), batch))
         return caught.reason

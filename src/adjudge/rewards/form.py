@@ -13,7 +13,7 @@ from adjudge.errors import ArgumentError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Row, by_row, reward
 from adjudge.text import normalise_answer
-from adjudge.text.values import references_of, text_of
+from adjudge.text.values import pairs_of, text_of
 
 _TAG_NAME = re.compile(r"[A-Za-z][\w-]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")
@@ -26,9 +26,8 @@ def _given(row: Row, option: str, default: Any) -> Any:
 
 
 def _contains(final_response: object, answer: object) -> float:
-    response = f" {normalise_answer(text_of(final_response, 'final_response'))} "
-    for reference in references_of(answer):
-        gold = normalise_answer(reference)
+    for said, reference in pairs_of(text_of(final_response, "final_response"), answer):
+        response, gold = f" {normalise_answer(said)} ", normalise_answer(reference)
         if f" {gold} " in response if gold else not response.strip():
             return 1.0
     return 0.0
@@ -38,7 +37,7 @@ def _contains_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(_contains(row["final_response"], row["answer"]), provenance=provenance)
 
 
-@reward(version="1", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
+@reward(version="2", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
 def contains_reward(final_response: str | None, answer: Any) -> float:
     """1 if the response contains an accepted answer, word for word after normalisation, else 0.
 

@@ -19,7 +19,7 @@ from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Batch, Row, by_row, mark_finished, reward
 from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text import tokens
-from adjudge.text.values import references_of, text_of
+from adjudge.text.values import pairs_of, text_of
 
 Match: TypeAlias = tuple[float, float, float, float]
 """f1, em, precision, recall; of two matches the one with the greater f1, then em, is the better."""
@@ -68,7 +68,7 @@ def _tool_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(value, reason=reason, parts=parts, provenance=provenance)
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(0))
+@reward(version="2", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(0))
 def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (the seed's signature)
     """Token F1 of the response against the best of the accepted answers.
 
@@ -78,7 +78,7 @@ def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(match(final_response, answer))
 
 
-@reward(version="1", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
+@reward(version="2", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
 def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (as its sisters)
     """1 if the response is one of the accepted answers after normalisation, else 0.
 
@@ -89,7 +89,7 @@ def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(found, found[1])
 
 
-@reward(version="1", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
+@reward(version="2", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
 def qa_f1_reward_tool(
     final_response: str | None,
     answer: Any,
@@ -118,11 +118,15 @@ def qa_f1_reward_tool(
 
 def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
-    words = tokens(text_of(final_response, "final_response"))
+    response = text_of(final_response, "final_response")
     if isinstance(answer, str):
-        return compare(words, _gold(answer))
-    best, *others = (compare(words, _gold(reference)) for reference in references_of(answer))
-    for found in others:
+        return compare(tokens(response), _gold(answer))
+    compared, words, best = response, tokens(response), _NOTHING
+    for said, gold in pairs_of(response, answer):
+        # Most references are compared with the same text, whose words are found once.
+        if said != compared:
+            compared, words = said, tokens(said)
+        found = compare(words, _gold(gold))
         if found[:2] > best[:2]:
             best = found
     return best

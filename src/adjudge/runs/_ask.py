@@ -385,7 +385,7 @@ class Asker:
     def refuse(self, row: Row, error: AdjudgeError) -> NoReturn:
         """Raise `RunStopped`: a run that is being stopped because of this error makes no more calls."""
         row.stopped = error
-        raise RunStopped("the run is being stopped")
+        raise RunStopped(f"no more calls are made: {error.reason}")
 
     def stop(self, row: Row, error: AdjudgeError) -> None:
         """Stop the run because of an error of this row."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,7 +52,9 @@ if TYPE_CHECKING:
 TOKEN_VARIABLE = "ADJUDGE_SERVE_TOKEN"  # noqa: S105 (its name)
 JSON, LINES = "application/json", "application/x-ndjson"
 AT_ONCE = 16  # times what one request may hold: what all of them together may
-HEADER_S = 60.0  # seconds that a connection may be without a request
+HEADER_S = 5.0  # seconds for the headers of a connection's first request
+IDLE_S = 60.0  # seconds that a connection may be kept between two
+CLIENTS = 256  # of OpenRLHF, whose faults are counted apart
 
 _encode = msgspec.json.Encoder().encode
 _SCORE = msgspec.json.Decoder(ScoreReply)
@@ -62,18 +64,22 @@ _SCORE = msgspec.json.Decoder(ScoreReply)
 class ServeLimits:
     """What a server allows.
 
-    A request may have `max_rows` rows and `max_bytes` bytes, a row may take `timeout` seconds of a process.
+    A request may have `max_rows` rows and `max_bytes` bytes. A row may take `timeout` seconds of a process, which may
+    have `memory_mb` megabytes of address space; 0 means any number, which a model on a GPU needs.
     """
 
     workers: int = 2
     max_rows: int = 8192
     max_bytes: int = 32 << 20
     timeout: float = 30.0
+    memory_mb: int = 4096
 
     def __post_init__(self) -> None:
         for name in ("workers", "max_rows", "max_bytes", "timeout"):
             if not getattr(self, name) > 0:
                 raise UsageError(f"{name} must be more than 0, got {getattr(self, name)}", code="bad-limit")
+        if self.memory_mb < 0:
+            raise UsageError(f"memory_mb must be at least 0, got {self.memory_mb}", code="bad-limit")
 
 
 class RewardServer:
@@ -109,7 +115,7 @@ class RewardServer:
         self._desk: Desk | None = None
         self._batches: Batches | None = None
         self._queues: dict[tuple[str, Shape], Queue] = {}
-        self._policies = {name: FaultPolicy(name, "zero") for name in self.scorers}
+        self._policy = lru_cache(maxsize=CLIENTS)(self._new_policy)
         self._posts: dict[str, Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]] = {
             "/score": self._score_request,
             "/get_reward": partial(self._read, self._openrlhf),
@@ -146,6 +152,7 @@ class RewardServer:
                     host,
                     port,
                     header_s=HEADER_S,
+                    idle_s=IDLE_S,
                     drain_s=drain_s + 5.0,
                     any_name=self._token is not None,
                     auto_decompress=False,
@@ -205,7 +212,7 @@ class RewardServer:
         return await self._read(self._score_body, request)
 
     async def _read(
-        self, work: Callable[[bytes, str | None], Awaitable[bytes]], request: web.BaseRequest
+        self, work: Callable[[bytes, web.BaseRequest], Awaitable[bytes]], request: web.BaseRequest
     ) -> web.StreamResponse:
         """Read a body within the limits, have it answered, and keep count of what is held."""
         most = self.limits.max_bytes
@@ -229,8 +236,7 @@ class RewardServer:
                     raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
                 if self._held > AT_ONCE * most:
                     raise busy()
-            named = request.query.get("scorer") if "?" in request.raw_path else None
-            return _reply(await work(bytes(body), named))
+            return _reply(await work(bytes(body), request))
         except body_faults() as error:
             raise RequestRefused(f"the body does not arrive: {error}", status=400, code="bad-body") from None
         except TimeoutError:
@@ -251,42 +257,44 @@ class RewardServer:
         message = f"this server has {', '.join(known)}{closest(name[:200], known)}"
         raise RequestRefused(message, status=400, code="unknown-scorer")
 
-    async def _score_body(self, body: bytes, named: str | None) -> bytes:
+    async def _score_body(self, body: bytes, request: web.BaseRequest) -> bytes:
         found = cut_body(RowsBody, body)
-        name = self._named(found.scorer or named)
+        name = self._named(found.scorer or _asked(request, "scorer"))
         return b'{"scores":[' + b",".join(await self._score(name, "row", [bytes(row) for row in found.rows])) + b"]}"
 
-    async def _openrlhf(self, body: bytes, named: str | None) -> bytes:
+    async def _openrlhf(self, body: bytes, request: web.BaseRequest) -> bytes:
+        """Score rollouts for OpenRLHF, which knows no row without a number: where too many are, it gets no reward."""
         found = cut_body(OpenRLHFBody, body)
         labels = found.labels or [msgspec.Raw(b"null")] * len(found.query)
         if not len(found.query) == len(found.prompts) == len(labels):
             raise RequestRefused("query, prompts and labels must have one length", status=400, code="bad-body")
-        name = self._named(named)
+        name = self._named(_asked(request, "scorer"))
         rows = [
             b'{"query":%b,"prompt":%b,"label":%b}' % one for one in zip(found.query, found.prompts, labels, strict=True)
         ]
         answers = await self._answers(name, "openrlhf", rows)
+        # The faults of one training are not those of another. Its address tells it from others, or the name it gives.
+        policy = self._policy(name, _asked(request, "client") or str(request.remote))
+        policy.settle([Score.scored(0.0) if one.value is not None else Score.error(str(one.reason)) for one in answers])
+        if policy.excess is not None:
+            raise RequestRefused(policy.excess, status=503, code="too-many-faults")
         return _encode(openrlhf_reply(answers))
 
-    async def _slime(self, body: bytes, named: str | None) -> bytes:
-        return _encode(slime_reply((await self._answers(self._named(named), "slime", [body]))[0]))
+    def _new_policy(self, name: str, client: str) -> FaultPolicy:
+        del client
+        return FaultPolicy(name, "zero")
 
-    async def _nemo(self, body: bytes, named: str | None) -> bytes:
+    async def _slime(self, body: bytes, request: web.BaseRequest) -> bytes:
+        name = self._named(_asked(request, "scorer"))
+        return _encode(slime_reply((await self._answers(name, "slime", [body]))[0]))
+
+    async def _nemo(self, body: bytes, request: web.BaseRequest) -> bytes:
         fields = cut_fields(body)
-        (score,) = await self._answers(self._named(named), "nemo", [body])
+        (score,) = await self._answers(self._named(_asked(request, "scorer")), "nemo", [body])
         return _encode({**fields, **nemo_reply(score)})
 
     async def _answers(self, name: str, shape: Shape, rows: Sequence[bytes]) -> list[ScoreReply]:
-        """Score what a trainer sent; OpenRLHF, which knows no row without a number, is stopped where too many are."""
-        answers = [_SCORE.decode(score) for score in await self._score(name, shape, rows)]
-        if shape == "openrlhf":
-            policy = self._policies[name]
-            policy.settle(
-                [Score.scored(0.0) if one.value is not None else Score.error(str(one.reason)) for one in answers]
-            )
-            if policy.excess is not None:
-                raise RequestRefused(policy.excess, status=503, code="too-many-faults")
-        return answers
+        return [_SCORE.decode(score) for score in await self._score(name, shape, rows)]
 
     async def _score(self, name: str, shape: Shape, rows: Sequence[bytes], first: int = 0) -> Sequence[bytes]:
         """Return the scores of rows, as JSON, or refuse them all where too many are waiting."""
@@ -330,10 +338,15 @@ def _pool(limits: ServeLimits) -> WorkerPool:
         size=limits.workers,
         cpu_s=limits.timeout,
         wall_s=limits.timeout,
-        memory_mb=None,
+        memory_mb=limits.memory_mb or None,
         warm=(),
         idle_s=1e8,
     )
+
+
+def _asked(request: web.BaseRequest, option: str) -> str | None:
+    """Return what the address of a request says; most have nothing to read."""
+    return request.query.get(option) if "?" in request.raw_path else None
 
 
 def _reply(body: bytes, status: int = 200, kind: str = JSON) -> web.Response:

@@ -1,10 +1,14 @@
 """Responses and accepted answers as rows hold them, read as text."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from adjudge.errors import DataError
 from adjudge.model import Trajectory
+
+_NUMBER = re.compile(r"(?<!\w)[-\u2212]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
+_SPELLED = str.maketrans({".": "point", "-": "minus", "\u2212": "minus", "+": None})
 
 
 def plain(value: Any) -> Any:
@@ -51,9 +55,46 @@ def text_of(value: object, name: str) -> str:
 
 def references_of(answer: object) -> list[str]:
     """Return the accepted answers as texts; a row without any is a fault of the row, not of the response."""
+    return [text_of(reference, "answer") for reference in _given(answer)]
+
+
+def pairs_of(response: str, answer: object) -> list[tuple[str, str]]:
+    """Return the response beside each accepted answer, for a rule that deletes punctuation.
+
+    Of a number that would make another one, 30 of 3.0 and 3 of -3. So where an answer is a number, and not a text,
+    numbers are spelled on both sides.
+
+    >>> pairs_of("It is 3.0.", ["Three", 3.5, -3])
+    [('It is 3.0.', 'Three'), ('It is 3point0.', '3point5'), ('It is 3point0.', 'minus3')]
+    >>> pairs_of("3", 3.0)
+    [('3', '3point0'), ('3', '3')]
+    """
+    pairs = []
+    for reference in _given(answer):
+        text = text_of(reference, "answer")
+        if isinstance(reference, str):
+            pairs.append((response, text))
+            continue
+        pairs.append((spell(response), spell(text)))
+        # A table with gaps has its whole numbers as 3.0.
+        if isinstance(reference, float) and reference.is_integer():
+            pairs.append((spell(response), spell(text.removesuffix(".0"))))
+    return pairs
+
+
+def spell(text: str) -> str:
+    """Return a text whose numbers lose nothing with their punctuation.
+
+    >>> spell("-1,234.50, 2020-10 and 1e-07.")
+    'minus1,234point50, 2020-10 and 1eminus07.'
+    """
+    return _NUMBER.sub(lambda found: found[0].translate(_SPELLED), text)
+
+
+def _given(answer: object) -> list[Any]:
     answer = plain(answer)
     given = answer if isinstance(answer, list | tuple) else [answer]
     there = [reference for reference in map(plain, given) if reference is not None and reference == reference]  # noqa: PLR0124 (NaN)
     if not there:
         raise DataError("the row has no accepted answer", code="no-reference")
-    return [text_of(reference, "answer") for reference in there]
+    return there
