@@ -32,16 +32,16 @@ def cpu_of(work: Callable[[], object], tries: int = 3) -> float:
     return best
 
 
-def assert_linear(work: Callable[[int], Callable[[], object]], size: int, ratio: float = 8.0) -> None:
-    """Check that four times the input costs at most `ratio` times the CPU; a busy machine gets more tries.
+def assert_linear(work: Callable[[int], Callable[[], object]], size: int, apart: int = 4) -> None:
+    """Check that input which is `apart` times as large costs no more CPU than that times its root, far from its square.
 
-    The square would cost 16 times as much. A factor of two stays for caches: what is four times as large may no longer
-    fit into one, or into the half of it that a neighbour leaves.
+    A busy machine gets more tries. The factor is for caches: what is so much larger may no longer fit into one, or into
+    the half of it that a neighbour leaves: 16 leaves more room than 4, where a pass is long enough to be measured.
     """
-    ratios = []
+    ratios, most = [], apart**1.5
     for tries in (1, 2, 3, 3, 5, 5, 7):
-        once, four = cpu_of(work(size // 2), tries), cpu_of(work(2 * size), tries)
-        ratios.append(four / max(once, 1e-4))
-        if ratios[-1] <= ratio:
+        once, more = cpu_of(work(2 * size // apart), tries), cpu_of(work(2 * size), tries)
+        ratios.append(more / max(once, 1e-4))
+        if ratios[-1] <= most:
             return
-    raise AssertionError(f"CPU(4n)/CPU(n) was {', '.join(f'{r:.2f}' for r in ratios)}, more than {ratio}")
+    raise AssertionError(f"CPU({apart}n)/CPU(n) was {', '.join(f'{r:.2f}' for r in ratios)}, more than {most:.0f}")
