@@ -7,6 +7,8 @@ candidate's.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import torch
 import torch.nn.functional as f
 from torch import Tensor, nn
@@ -14,6 +16,9 @@ from torch import Tensor, nn
 WIDTH, HEADS, LAYERS, INNER, WORDS, PLACES = 384, 12, 6, 1536, 30522, 512
 SEGMENTS = 3
 """Question, references, candidate."""
+
+
+Kind = TypeVar("Kind", bound="Trunk")
 
 
 class Layer(nn.Module):
@@ -40,8 +45,8 @@ class Layer(nn.Module):
         return self.norm2(x + f.dropout(self.down(f.gelu(self.up(x))), drop))
 
 
-class Bert(nn.Module):
-    """The trunk with its tables, and the head of the judge."""
+class Trunk(nn.Module):
+    """The tables and the layers."""
 
     def __init__(self, dropout: float = 0.1) -> None:
         super().__init__()
@@ -50,8 +55,6 @@ class Bert(nn.Module):
         self.kind = nn.Embedding(SEGMENTS, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=1e-12)
         self.layers = nn.ModuleList(Layer(dropout) for _ in range(LAYERS))
-        self.head1 = nn.Linear(3 * WIDTH, WIDTH)
-        self.head2 = nn.Linear(WIDTH, 2)
         self.dropout = dropout
 
     def tokens(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
@@ -64,6 +67,16 @@ class Bert(nn.Module):
             x = layer(x, wide)
         return x
 
+
+
+class Bert(Trunk):
+    """The trunk with the head of the judge."""
+
+    def __init__(self, dropout: float = 0.1) -> None:
+        super().__init__(dropout)
+        self.head1 = nn.Linear(3 * WIDTH, WIDTH)
+        self.head2 = nn.Linear(WIDTH, 2)
+
     def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
         """Return the logits of "correct" and of "a trick", two a row."""
         x = self.tokens(ids, segments, mask)
@@ -73,16 +86,28 @@ class Bert(nn.Module):
         return self.head2(f.dropout(hidden, drop))
 
 
+class Reader(Trunk):
+    """The trunk with the head of the reader."""
+
+    def __init__(self, dropout: float = 0.1) -> None:
+        super().__init__(dropout)
+        self.span = nn.Linear(WIDTH, 2)
+
+    def forward(self, ids: Tensor, segments: Tensor, mask: Tensor) -> Tensor:
+        """Return for each token the logits of being the first and the last of the answer; the first token's is none."""
+        return self.span(self.tokens(ids, segments, mask))
+
+
 def mean(x: Tensor, mask: Tensor) -> Tensor:
     """Return the mean of the tokens that `mask` names."""
     weight = mask.to(x.dtype)[:, :, None]
     return (x * weight).sum(1) / weight.sum(1).clamp(min=1)
 
 
-def from_sentence_encoder(published: dict[str, Tensor], dropout: float = 0.1) -> Bert:
+def from_sentence_encoder(published: dict[str, Tensor], model: Kind) -> Kind:
     """Return a model whose trunk has the published weights; all segments start as the sentence encoder's one."""
-    model = Bert(dropout)
     own = {name: tensor.float() for name, tensor in published.items()}
-    own["kind.weight"] = own["kind.weight"].repeat(SEGMENTS, 1)
+    if len(own["kind.weight"]) == 1:
+        own["kind.weight"] = own["kind.weight"].repeat(SEGMENTS, 1)
     model.load_state_dict(model.state_dict() | own)
     return model

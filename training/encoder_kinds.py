@@ -4,5 +4,7 @@ FOLDS = 4
 KINDS = (
     "real", "mismatch", "other-reference", "alias", "swapped-name", "other-number", "negated", "hedged", "stuffed",
     "echo", "key", "plain", "corrected", "peer", "refusal", "pupil", "blind", "near-name",
+    "agent", "contrast", "turned",
 )  # fmt: skip
 REAL = KINDS.index("real")
+AGENT = KINDS.index("agent")

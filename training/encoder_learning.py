@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ from torch import Tensor, nn
 
 Array = np.ndarray[Any, Any]
 EXPLAINS = (3, 4)
+MORE = {"contrast": 14_000, "turned": 3_000}
+"""How many rows of other sets are drawn each epoch."""
+AGENTS = 5
+"""How often each answer of an assistant is read each epoch."""
 SHARES = {
     "mismatch": 3, "other-reference": 2, "alias": 3, "swapped-name": 2.5, "other-number": 1.5, "negated": 2,
     "hedged": 1, "stuffed": 1, "echo": 0.5, "key": 0.5, "plain": 1.5, "corrected": 1.5, "peer": 1.5, "refusal": 0.5,
@@ -25,11 +30,22 @@ HONEST = {"corrected": 3, "plain": 1.5, "alias": 0.5}
 """How often rows are drawn for the second head alone, which tells tricks from answers."""
 
 
+WORDS = Path(__file__).parent.parent / "packages" / "weights" / "adjudge_weights" / "words.npz"
+"""The table of words, which is not trained."""
+
+
+def published(folder: Path) -> dict[str, Tensor]:
+    """Return the weights that training begins with."""
+    found = {name: torch.from_numpy(part) for name, part in np.load(folder / "published.npz").items()}
+    table = np.load(WORDS)
+    found["word.weight"] = torch.from_numpy(table["words"] * table["steps"][:, None])
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """How one model is trained."""
 
-    name: str
     fold: int = -1
     """The fold that is left out; -1 for none."""
     seed: int = 0
@@ -48,19 +64,12 @@ class Setting:
     """Weight of the distance between two passes under different dropout."""
     apart: float = 2.0
     """Weight of rows where no reference is contained in the candidate."""
-    average: float = 0.0
-    """Decay of a running mean of the weights, which then is the model; 0 for none."""
-    lean: float = 0.0
-    """Weight of the teachers' opinion against the label, on short answers."""
+    average: float = 0.998
+    """Decay of a running mean of the weights, which then is the model."""
     tricks: float = 0.4
     """Rows drawn each epoch for the second head alone, for each labelled row."""
     second: float = 0.3
     """Weight of the second head's loss."""
-
-    @property
-    def key(self) -> str:
-        """The name of what the model leaves behind."""
-        return f"{self.name}.{self.fold}.{self.seed}"
 
 
 class Rows:
@@ -119,6 +128,10 @@ def draw(rows: Rows, usable: Array, setting: Setting, chance: np.random.Generato
     for kind, share in SHARES.items():
         pool = np.flatnonzero(usable & (rows.kind == KINDS.index(kind)))
         chosen.append(chance.permutation(pool)[: int(wanted * share)])
+    for kind, count in MORE.items():
+        pool = np.flatnonzero(usable & (rows.kind == KINDS.index(kind)))
+        chosen.append(chance.permutation(pool)[:count])
+    chosen += [np.flatnonzero(usable & (rows.kind == KINDS.index("agent")))] * AGENTS
     alone = TRICKS | HONEST
     wanted = setting.tricks * len(real) / sum(alone.values())
     for kind, share in alone.items():
@@ -159,22 +172,12 @@ def optimiser(model: Bert, setting: Setting) -> torch.optim.Optimizer:
     )
 
 
-def targets(rows: Rows, setting: Setting, teacher: Array | None) -> Tensor:
-    """Return what each row should be given: its label, and where teachers have an opinion, something of that."""
-    label = torch.from_numpy(rows.label.astype(np.float32))
-    if teacher is not None and setting.lean:
-        opinion = torch.from_numpy(teacher)
-        mixed = (1 - setting.lean) * label + setting.lean * opinion.nan_to_num().sigmoid()
-        label = torch.where(opinion.isnan(), label, mixed)
-    return label.to(rows.device)
-
-
-def train(setting: Setting, rows: Rows, published: dict[str, Tensor], teacher: Array | None, deadline: float) -> Bert:
+def train(setting: Setting, rows: Rows, weights: dict[str, Tensor], deadline: float) -> Bert:
     """Train one model."""
     torch.manual_seed(setting.seed)
     chance = np.random.default_rng(setting.seed)
-    model = from_sentence_encoder(published, setting.dropout).to(rows.device).train()
-    weight, label = weights_of(rows, setting), targets(rows, setting, teacher)
+    model = from_sentence_encoder(weights, Bert(setting.dropout)).to(rows.device).train()
+    weight, label = weights_of(rows, setting), torch.from_numpy(rows.label.astype(np.float32)).to(rows.device)
     trick, counts = tricks_of(rows)
     usable = rows.fold != setting.fold
     epochs = [batches(rows, draw(rows, usable, setting, chance), setting.batch, chance) for _ in range(setting.epochs)]
@@ -190,14 +193,14 @@ def train(setting: Setting, rows: Rows, published: dict[str, Tensor], teacher: A
         which = drawn % len(rows.label)
         at = torch.from_numpy(which).to(rows.device)
         with torch.autocast(rows.device, torch.bfloat16, enabled=rows.device == "cuda"):
-            weights = own, setting.second * counts[at]
-            loss = judge_loss(model, rows.inputs(which), (label[at], trick[at]), weights, setting)
+            both = own, setting.second * counts[at]
+            loss = judge_loss(model, rows.inputs(which), (label[at], trick[at]), both, setting)
         optim.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optim.step()
         schedule.step()
-        if setting.average and step >= warm:
+        if step >= warm:
             remember(running, model, setting.average)
         if step % 50 == 0 and time.monotonic() > deadline:
             raise TimeoutError(f"stopped at step {step} of {len(plan)}")

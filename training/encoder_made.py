@@ -323,4 +323,45 @@ def training_rows(names: tuple[str, ...]) -> list[Row]:
     for row in rows:
         make = variations if row.source.startswith("evouna") else explanations
         made += make(row, donors, by_question[row.question])
-    return rows + made
+    return rows + assistants() + made + contrasts() + turned()
+
+
+def assistants() -> list[Row]:
+    """Return answers as assistants write them, right and wrong, written for this project."""
+    return [
+        Row(f"agent-{at}-{n}", one["question"], tuple(one["reference"]), plain(said["text"]), int(said["right"]), "agents", kind="agent")
+        for at, one in enumerate(labelled.read("agents"))
+        for n, said in enumerate(one["responses"])
+    ]
+
+
+def contrasts() -> list[Row]:
+    """Return sentences as answers to the questions that were asked about them: with the answer, and with another one's.
+
+    The other answer stands in the sentence too, in another role.
+    """
+    found: list[Row] = []
+    for at, one in enumerate(labelled.read("spans")):
+        text = one["context"]
+        if one["source"] != "qamr":
+            continue
+        chance = random.Random(text)
+        for n, asked in enumerate(one["questions"]):
+            answer = asked["answer"]
+            others = [
+                other["answer"] for other in one["questions"]
+                if not alike(other["answer"], answer) and wh(other["question"]) == wh(asked["question"])
+            ] or [other["answer"] for other in one["questions"] if not alike(other["answer"], answer)]  # fmt: skip
+            row = Row(f"contrast-{at}-{n}", asked["question"], (answer,), text, 1, "qamr", kind="contrast", asked=text)
+            found.append(row)
+            if others:
+                found.append(row.made("contrast", text, 0, (chance.choice(others),)))
+    return found
+
+
+def turned() -> list[Row]:
+    """Return sentences against others that differ in one word: the same, the opposite, something else."""
+    return [
+        Row(f"turned-{at}", "", (one["premise"],), one["hypothesis"], int(one["label"] == "entailment"), "nli", kind="turned", asked=one["premise"])
+        for at, one in enumerate(labelled.read("breaking-nli"))
+    ]

@@ -1,6 +1,6 @@
-"""Writes both encoders as ONNX files whose weights are whole numbers of eight bits, and their table of words.
+"""Writes the encoders as ONNX files whose weights are whole numbers of eight bits, and their table of words.
 
-    python training/encoder_onnx.py --weights PUBLISHED.npz --trained PREFIX [--out FOLDER] [--exact]
+    python training/encoder_onnx.py --folder build/encoder [--out FOLDER] [--exact]
 
 What flows into a matrix is rounded by token, each with its own scale, so that products are exact whole numbers and a
 row's logit cannot depend on its batch or on the machine. Weights keep to seven bits (and a sign's half): then two
@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 import onnx
-from encoder_weights import HEADS, LAYERS, WIDTH, Array, read_weights, trained_weights
+from encoder_weights import HEADS, LAYERS, WIDTH, Array, published_weights, sentence_weights, trained_weights
 from onnx import TensorProto, helper, numpy_helper
 
 FOLDER = Path(__file__).parent.parent / "packages" / "weights" / "adjudge_weights"
+TRAINED = ("judge", "spans")
+"""The encoders that were trained, by what training calls them; the third one is as published."""
 PLACES = 272
 """Places of tokens that are kept: no text is longer."""
 SECOND = 1
@@ -134,27 +136,30 @@ def head(g: Graph, weights: dict[str, Array], x: str, seen: str) -> None:
     g.nodes.append(helper.make_node("Add", [out, g.constant(weights["head2.bias"], "head2.bias")], ["logits"]))
 
 
-def by_row(g: Graph, x: str, name: str) -> None:
-    """Give tokens row by row, under a name."""
-    size = g.add("Concat", g.add("Shape", "mask"), g.whole(WIDTH), axis=0)
+def by_row(g: Graph, x: str, name: str, width: int = WIDTH) -> None:
+    """Give what there is of each token row by row, under a name."""
+    size = g.add("Concat", g.add("Shape", "mask"), g.whole(width), axis=0)
     g.nodes.append(helper.make_node("Reshape", [x, size], [name]))
 
 
 def build(weights: dict[str, Array], *, exact: bool) -> onnx.ModelProto:
-    """Return a model: words, segments and mask of rows in; two logits a row out, or without a head tokens' vectors."""
+    """Return a model: words, segments and mask of rows in; out come two logits a row or a token, or tokens' vectors."""
     g = Graph(exact=exact)
     x = embed(g, weights)
     seen = g.float("mask")
     far = g.add("Mul", g.add("Sub", seen, g.constant(1, "one")), g.constant(1e9, "far"))
     hidden = g.add("Unsqueeze", far, g.whole(1, 2))
-    has_head = "head1.weight" in weights
+    is_judge, is_reader = "head1.weight" in weights, "span.weight" in weights
     for number in range(LAYERS):
         x = layer(g, weights, number, x, hidden)
-        if number == SECOND and not has_head:
+        if number == SECOND and not (is_judge or is_reader):
             by_row(g, x, "second")
-    if has_head:
+    if is_judge:
         head(g, weights, x, seen)
         wanted = [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["rows", 2])]
+    elif is_reader:
+        by_row(g, g.linear(x, weights, "span"), "ends", 2)
+        wanted = [helper.make_tensor_value_info("ends", TensorProto.FLOAT, ["rows", "length", 2])]
     else:
         by_row(g, x, "last")
         wanted = [
@@ -174,13 +179,14 @@ def build(weights: dict[str, Array], *, exact: bool) -> onnx.ModelProto:
 def main() -> None:
     """Write the files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--weights", type=Path, required=True)
-    parser.add_argument("--trained", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--exact", action="store_true")
     options = parser.parse_args()
-    sentences = read_weights(options.weights)
-    for name, weights in (("reader", trained_weights(options.trained)), ("sentences", sentences)):
+    # Half precision, as the reader was trained on.
+    sentences = {name: part.astype(np.float16).astype(np.float32) for name, part in sentence_weights(published_weights()).items()}
+    trained = {name: trained_weights(options.folder / name) for name in TRAINED}
+    for name, weights in (*trained.items(), ("sentences", sentences)):
         model = build(weights, exact=options.exact)
         (options.out / f"{name}.onnx").write_bytes(model.SerializeToString(deterministic=True))
     table = sentences["word.weight"]

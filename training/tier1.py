@@ -3,10 +3,11 @@
     python training/tier1.py                        writes src/adjudge/judges/local/tier1.json
     python training/tier1.py --without-share-alike  the same without the SemEval rows (CC-BY-SA)
 
-Short answers: logistic regressions over tier 0's features, the reader's logit and, where no reference is contained, the
-cosines. Statements: trees over features and logit. A labelled row's logit is that of a reader which was trained without
-its question (training/data/reader-held-out.npz, from training/encoder.py); made rows have the shipped one's. Needs
-scikit-learn, onnxruntime and tokenizers, no GPU.
+Trees over tier 0's features, the judge's logits, what is made of the reader's assertion and, where no reference is
+contained, the cosines; one set for references that are contained, one for those that are not, one for statements. What
+the encoders say of a labelled row, or of an assistant's answer, is what those said that were trained without its
+question (training/data/judge-held-out.npz and spans-held-out.npz, from training/encoder.py); made rows have what the
+shipped ones say. Needs scikit-learn, onnxruntime and tokenizers, no GPU.
 """
 
 from __future__ import annotations
@@ -31,23 +32,27 @@ import rows as labelled
 import synthetic
 import tier0
 
-from adjudge.judges.local._encoder import READER, SENTENCES, WORDS, logits
+from adjudge.judges.local._encoder import JUDGE, SENTENCES, SPANS, WORDS, logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import load_model
+from adjudge.judges.local._reader import SAID, Asserted, asserted_by, encode, read_many
+from adjudge.judges.local._reading.answer import answer_of
+from adjudge.judges.local._sequence import plain
+from adjudge.judges.local._tier1 import said_values
 
-FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
 WEIGHTS = ROOT / "packages" / "weights" / "adjudge_weights"
+FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
 MODEL = FOLDER / "tier1.json"
-HELD_OUT = labelled.DATA / "reader-held-out.npz"
-DOUBT = {"share": 0.18, "words": 5, "references": 3}
+JUDGED, READ = (labelled.DATA / f"{name}-held-out.npz" for name in ("judge", "spans"))
 CONTAINED = NAMES.index("contained")
-PENALTY = {"contained": 1.0, "apart": 0.1}
-"""The inverse of the penalty on weights."""
-SIGNS = [0] * len(NAMES) + [1]
-"""Which way values may speak in trees: a higher logit never speaks against a candidate."""
+AGENTS_WEIGHT = 2.0
+"""Of an assistant's answer, where a labelled row has 1 and a made one MADE_WEIGHT."""
+UP = ("judge", "said_belief", "said_odds")
+"""Values that never speak against a candidate."""
 
 Array = tier0.Array
+Row = labelled.Row
 
 
 @dataclass
@@ -62,99 +67,104 @@ class Material:
     made: Array
 
 
+def held_out(rows: list[Row], folds: Any) -> list[Asserted]:
+    """Return what each row asserts by the reader that had not seen its question."""
+    found: list[Any] = [None] * len(rows)
+    for name in folds:
+        if not name.endswith(".which"):
+            continue
+        ends, start = folds[name.replace(".which", ".logits")].astype(np.float32), 0
+        for at in folds[name]:
+            text = plain(rows[at]["candidate"])
+            read = encode(plain(rows[at]["question"]), text)
+            found[at] = asserted_by(text, read, ends[start : start + len(read.tokens)])
+            start += len(read.tokens)
+        if start != len(ends):
+            raise SystemExit(f"{READ.name} belongs to other rows: run training/encoder.py again")
+    return found
+
+
+def assistants() -> list[Row]:
+    """Return the answers of assistants as labelled rows."""
+    return [
+        {"question": one["question"], "reference": one["reference"], "candidate": said["text"], "label": int(said["right"])}
+        for one in labelled.read("agents")
+        for said in one["responses"]
+    ]
+
+
 def material(names: tuple[str, ...]) -> Material:
-    """Return labelled rows, and made ones, which are all wrong."""
-    kept = [(row, name in names) for name in labelled.TRAINING for row in labelled.read(name)]
-    wanted = np.array([keep for _, keep in kept])
-    rows = [row for row, keep in kept if keep]
-    made = list(synthetic.make(rows, tier0.SEED))
+    """Return labelled rows, assistants' answers, and made rows, which are all wrong."""
+    known = [(row, name in names) for name in labelled.TRAINING for row in labelled.read(name)]
+    known += [(row, True) for row in assistants()]
+    wanted = [at for at, (_, keep) in enumerate(known) if keep]
+    asserted = held_out([row for row, _ in known], np.load(READ))
+    judged = np.load(JUDGED)["logits"].astype(np.float64)
+    rows = [known[at][0] for at in wanted]
+    made = list(synthetic.make([row for row in rows if "source" in row], tier0.SEED))
     everything = rows + made
-    read = [(row["question"], tuple(row["reference"]), row["candidate"]) for row in everything]
+    read = [(row["question"], tuple(row["reference"]), answer_of(row["candidate"])) for row in everything]
+    said = [asserted[at] for at in wanted] + read_many([(question, text) for question, _, text in read[len(rows) :]])
     values, statements = tier0.see(everything, dict(load_model().weights))
     if statements.sum() < tier0.FEW:  # without SemEval there are hardly any
         statements[:] = False
     kind = np.where(statements, "statements", np.where(values[:, CONTAINED] > 0, "contained", "apart"))
-    held = np.load(HELD_OUT)["logits"][:, 0]
-    held = held if len(held) == len(rows) else held[wanted]  # readers may have been trained without those rows, too
-    logit = np.concatenate([held, [right for right, _ in logits(read[len(rows) :])]])
     near = np.zeros((len(read), len(COSINES)))
     apart = np.flatnonzero(kind == "apart")
     near[apart] = cosines([read[at] for at in apart])
-    is_made = np.arange(len(read)) >= len(rows)
+    weight = [1.0 if "source" in row else AGENTS_WEIGHT for row in rows] + [tier0.MADE_WEIGHT] * len(made)
     return Material(
-        np.column_stack([values, logit, near]),
+        np.column_stack(
+            [
+                values,
+                np.concatenate([judged[wanted], logits(read[len(rows) :])]),
+                [said_values(row, one) for row, one in zip(read, said, strict=True)],
+                near,
+            ]
+        ),
         np.array([row["label"] for row in everything]),
-        np.where(is_made, tier0.MADE_WEIGHT, 1.0),
+        np.array(weight),
         np.unique([row["question"] for row in everything], return_inverse=True)[1],
         kind,
-        is_made,
+        np.arange(len(read)) >= len(rows),
     )
-
-
-@dataclass
-class Sum:
-    """A fitted weighted sum of plain values."""
-
-    weights: Array
-    start: float
-
-    def decision_function(self, values: Array) -> Array:
-        """Return log-odds."""
-        return values @ self.weights + self.start
-
-    def exported(self, scale: float, shift: float) -> dict[str, Any]:
-        """Return it as plain data, calibrated."""
-        weights = [float(f"{scale * one:.6g}") for one in self.weights]
-        return {"start": round(scale * self.start + shift, 6), "weights": weights}
-
-
-def fit_sum(kind: str, values: Array, labels: Array, weight: Array) -> Sum:
-    """Fit a logistic regression on standardised values."""
-    mean, spread = values.mean(0), values.std(0) + 1e-9
-    line = LogisticRegression(C=PENALTY[kind], max_iter=5000)
-    line.fit((values - mean) / spread, labels, sample_weight=weight)
-    weights = line.coef_[0] / spread
-    return Sum(weights, float(line.intercept_[0] - weights @ mean))
-
-
-def fit(kind: str, values: Array, labels: Array, weight: Array) -> Sum | tier0.Forest:
-    """Fit what a kind of rows is weighed with."""
-    if kind == "statements":
-        return tier0.fit(kind, values, labels, weight, SIGNS)
-    return fit_sum(kind, values, labels, weight)
 
 
 def learn(kind: str, given: Material) -> dict[str, Any]:
     """Return what is learnt from one kind of rows; scale and shift come from questions that the fit has not seen."""
     chosen = given.kind == kind
-    width = len(SIGNS) + (len(COSINES) if kind == "apart" else 0)
-    values, labels, weight = given.values[chosen, :width], given.label[chosen], given.weight[chosen]
+    names = [*NAMES, "judge", "trick", *SAID, *(COSINES if kind == "apart" else ())]
+    signs = [int(name in UP) for name in names]
+    values, labels, weight = given.values[chosen, : len(names)], given.label[chosen], given.weight[chosen]
+    shape = "statements" if kind == "statements" else "phrases"
     odds = np.zeros(len(labels))
     for train, held in GroupKFold(5).split(values, labels, given.group[chosen]):
-        odds[held] = fit(kind, values[train], labels[train], weight[train]).decision_function(values[held])
+        odds[held] = tier0.fit(shape, values[train], labels[train], weight[train], signs).decision_function(values[held])
     real = ~given.made[chosen]
-    line = LogisticRegression(C=1e6).fit(odds[real, None], labels[real])
+    line = LogisticRegression(C=1e6).fit(odds[real, None], labels[real], sample_weight=weight[real])
     print(f"{kind}: {((odds > 0) == labels)[real].mean():.4f} right of {real.sum()} rows of unseen questions")
     scale, shift = round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
-    return fit(kind, values, labels, weight).exported(scale, shift)
+    return tier0.fit(shape, values, labels, weight, signs).exported(scale, shift)
 
 
 def train(names: tuple[str, ...]) -> dict[str, Any]:
     """Return everything that is learnt."""
     given = material(names)
-    record: dict[str, Any] = {"names": [*NAMES, "reader", *COSINES], "doubt": DOUBT}
-    record |= {kind: learn(kind, given) for kind in ("contained", "apart")}
-    has_statements = bool((given.kind == "statements").any())
-    record["statements"] = (
-        learn("statements", given) if has_statements else {"start": 0, "scale": 0, "shift": 0, "trees": []}
-    )
-    parts = (HELD_OUT, *(WEIGHTS / name for name in (READER, SENTENCES, WORDS)))
+    record: dict[str, Any] = {"names": [*NAMES, "judge", "trick", *SAID, *COSINES]}
+    for kind in ("contained", "apart", "statements"):
+        has_any = bool((given.kind == kind).any())
+        record[kind] = learn(kind, given) if has_any else {"start": 0, "scale": 0, "shift": 0, "trees": []}
+    parts = (JUDGED, READ, *(WEIGHTS / name for name in (JUDGE, SPANS, SENTENCES, WORDS)))
     record["card"] = {
         "seed": tier0.SEED,
         "command": "python training/tier1.py",
         "scikit-learn": sklearn.__version__,
-        "training": {name: labelled.digest(name) for name in names},
-        "rows": {"labelled": int((~given.made).sum()), "made": int(given.made.sum())},
+        "training": {name: labelled.digest(name) for name in (*names, "agents")},
+        "rows": {
+            "labelled": int((~given.made & (given.weight == 1)).sum()),
+            "agents": int((given.weight == AGENTS_WEIGHT).sum()),
+            "made": int(given.made.sum()),
+        },
         "files": {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in parts},
     }
     return record

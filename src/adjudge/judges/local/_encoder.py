@@ -29,7 +29,7 @@ Row = tuple[str, tuple[str, ...], str]
 WEIGHTS = "adjudge_weights"
 """The package of their files, which are too large to come with this one."""
 
-READER, SENTENCES, WORDS = "reader.onnx", "sentences.onnx", "words.npz"
+JUDGE, SENTENCES, SPANS, WORDS = "judge.onnx", "sentences.onnx", "spans.onnx", "words.npz"
 
 _STEP = 8  # lengths are padded to a multiple of it: by the row's own length, never by its batch
 _TOKENS = 256  # of a batch: more of them leave the cache
@@ -87,10 +87,22 @@ def _ids(text: str) -> tuple[int, ...]:
 _kept_ids = lru_cache(maxsize=8192)(_ids)
 
 
+def tokens_with_places(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    """Return the tokens of a text, and where each stands in it."""
+    found = _tokenizer().encode(text, add_special_tokens=False)
+    return found.ids, found.offsets
+
+
 def logits(rows: Sequence[Row]) -> list[tuple[float, float]]:
     """Return for each row the log-odds that the candidate means what a reference does, and that it is a trick."""
     read = [sequence(ids_of, *row) for row in rows]
-    return [(float(right), float(trick)) for ((right, trick),) in _run(READER, read, ["logits"])]
+    return [(float(right), float(trick)) for ((right, trick),) in _run(JUDGE, read, ["logits"])]
+
+
+def ends(rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[Array]:
+    """Return for each token of each row the log-odds that it is the first and the last of the answer."""
+    found = _run(SPANS, rows, ["ends"])
+    return [part[: len(tokens)] for (tokens, _), (part,) in zip(rows, found, strict=True)]
 
 
 def tokens_of(texts: Sequence[Sequence[int]]) -> list[tuple[Array, Array]]:

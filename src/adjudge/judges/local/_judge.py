@@ -128,4 +128,5 @@ class LocalJudge:
             probability=round(seen.probability, 4),
             reasons=seen.reasons,
             tier=self.tier,
+            asserted=seen.asserted,
         )

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
-from operator import mul
 from typing import Any
 
 from adjudge.errors import DataError
@@ -55,29 +54,12 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A weighted sum, which is the log-odds of CORRECT."""
-
-    weights: tuple[float, ...]
-    start: float
-
-    def log_odds(self, values: Sequence[float]) -> float:
-        """Return the log-odds.
-
-        >>> Line((2.0, -1.0), 0.5).log_odds((1.0, 3.0))
-        -0.5
-        """
-        return self.start + float(sum(map(mul, self.weights, values)))
-
-
-@dataclass(frozen=True, slots=True)
 class Fusion:
     """What tier 1 learnt: how to weigh the features with what the encoders say."""
 
-    contained: Line  # the candidate mentions a reference: features, the reader's logit
-    apart: Line  # none does: features, the reader's logit, the cosines
-    statements: Trees  # features, the reader's logit
-    doubt: Mapping[str, float]
+    contained: Trees  # the candidate mentions a reference
+    apart: Trees  # none does: with the cosines
+    statements: Trees  # the references are statements
     card: Mapping[str, Any]
 
 
@@ -85,10 +67,10 @@ class Fusion:
 def load_fusion() -> Fusion:
     """Read tier 1's data file, once."""
     from adjudge.judges.local._meaning import COSINES
+    from adjudge.judges.local._reader import SAID
 
-    record = _read(FUSION, "reader", *COSINES)
-    contained, apart = (Line(tuple(record[name]["weights"]), record[name]["start"]) for name in ("contained", "apart"))
-    return Fusion(contained, apart, _trees(record["statements"]), record["doubt"], record["card"])
+    record = _read(FUSION, "judge", "trick", *SAID, *COSINES)
+    return Fusion(*(_trees(record[name]) for name in ("contained", "apart", "statements")), record["card"])
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._decisions import at_once, by_kind
@@ -34,6 +34,9 @@ _COARSER = 0.6  # where something is: the country of the town, the continent of 
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
 _LEFT = 0.49  # the most for talk that has no word of any reference
 _LONG = 60  # words of the shortest answer that counts as long
+OVERTURNED = frozenset(("names-nothing", "other-number", "retracted", "yes-no"))
+"""Rules that call an answer wrong for words which may belong to something else: encoders may overturn them."""
+
 UNSURE = (0.2, 0.8)
 """Probabilities between these are low confidence."""
 
@@ -47,6 +50,8 @@ class Assessment:
     ruled: bool = False
     values: Sequence[float] = ()
     statement: bool = False
+    asserted: str | None = None
+    """What the response gives as its answer, where a reader found it."""
 
     @property
     def is_right(self) -> bool:
@@ -77,7 +82,7 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         given, candidate = candidate, rewritten(asked, prepared, candidate)
         decision = None if candidate is given else at_once(question, asked, prepared, candidate)
     if decision is not None:
-        return _ruled(*decision)
+        return _with_features(_ruled(*decision), asked, prepared, candidate)
     seen = observe(asked, prepared, candidate, load_model().weights)
     # A reference may consist of words that say nothing elsewhere.
     if not seen.contained and is_vacuous(answer, prepared.texts):
@@ -85,7 +90,19 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     decision = by_kind(question, asked, prepared, candidate)
     if decision is None and not (candidate.content or seen.contained):
         decision = False, "vacuous"
-    return _weighed(asked, prepared, candidate, seen) if decision is None else _ruled(*decision)
+    if decision is not None:
+        return _with_features(_ruled(*decision), asked, prepared, candidate, seen)
+    return _weighed(asked, prepared, candidate, seen)
+
+
+def _with_features(
+    ruled: Assessment, asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen | None = None
+) -> Assessment:
+    """Return what a rule decided; with the features, if encoders may overturn it."""
+    if ruled.is_right or ruled.reasons[0] not in OVERTURNED:
+        return ruled
+    seen = seen or observe(asked, prepared, candidate, load_model().weights)
+    return replace(ruled, values=seen.values, statement=prepared.explains)
 
 
 def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> Assessment:

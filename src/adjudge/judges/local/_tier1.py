@@ -1,16 +1,16 @@
-"""Tier 1: what tier 0 sees, joined by two encoders that have read far more than the labelled rows.
+"""Tier 1: what tier 0 sees, and what three encoders read that have seen far more than the labelled rows.
 
-Rules decide as in tier 0. Elsewhere its features are weighed with the reader's logit and, where no reference stands in
-the candidate, with the sentence encoder's cosines. Where references are statements, tier 0's own opinion has two thirds
-of the say, since there the reader relies on the questions that it knows.
+The reader says what a response asserts, the judge what it thinks of question, references and response together, and
+where no reference stands in the response the sentence encoder how near they are. Trees weigh all of it. Rules decide as
+in tier 0, but for those that look at words which may belong to something else (`OVERTURNED`).
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import expm1
+from dataclasses import dataclass, replace
+from math import log
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
@@ -18,9 +18,10 @@ from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._lists.choices import spoken
 from adjudge.judges.local._meaning import COSINES, cosines
-from adjudge.judges.local._model import chance, load_fusion, load_model
+from adjudge.judges.local._model import chance, load_fusion
+from adjudge.judges.local._reader import Asserted, places_of, read_many
 from adjudge.judges.local._reading.answer import answer_of
-from adjudge.judges.local._tier0 import UNSURE, Assessment
+from adjudge.judges.local._tier0 import OVERTURNED, UNSURE, Assessment
 
 if TYPE_CHECKING:
     from adjudge.judges.local._encoder import Row
@@ -32,26 +33,22 @@ AGREEMENT = (
 """How far a verdict of tier 1 can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
 
 _KNOWN = re.compile(r"[A-Za-z0-9]")
-_SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
-_NEAR = COSINES.index("text_best")
-_SHORT = 40  # words of an answer in which a reader that sees a trick is believed
-_RIGHT, _TRICK = -2.0, 2.0  # log-odds below and above which it does
-_CAPPED = 0.3
-_FEW, _FAR = 12, 0.4  # few words that mean nothing near the reference: what pleases a reader says nothing at all
-_SPELT, _SURE = 0.25, 0.9  # an answer that is spelt like the reference is rather another name
-_LEFT = 0.49  # the most that such an answer is left with
+_CONTAINED = NAMES.index("contained")
 _LOOKED_AT = 50  # references that are looked at
+_FAR = 15.0  # log-odds beyond which it makes no difference
+_SHARE = 0.001  # the least probability that is told from none
+_LONG = 12  # words of an assertion
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the encoders say of a row: log-odds of right and of a trick; cosines where no reference is contained."""
+    """What the encoders say of a row; cosines where no reference is contained and references are no statements."""
 
-    right: float
-    trick: float
+    asserted: str | None
+    judged: tuple[float, float]
+    """The log-odds of right, and of a trick."""
+    said: tuple[float, ...]
     cosines: tuple[float, ...] = ()
-    names: bool = False
-    """Whether a reference is a name: another one near it in meaning is somebody else."""
 
 
 def assess_many(rows: Sequence[Row]) -> list[Assessment]:
@@ -61,29 +58,52 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     ...     ("Where do goats come from?", ("Iran",), "They come from Persia, today called Iran."),
     ...     ("Where do goats come from?", ("Iran",), "Not from Iran."),
     ... ])
-    >>> one.is_right, other.is_right, other.reasons
-    (True, False, ('negated',))
+    >>> one.is_right, one.asserted, other.is_right, other.reasons
+    (True, 'Iran', False, ('negated',))
     """
     found = [_tier0.assess(*row) for row in rows]
-    for at, reading in read_many(rows, found).items():
+    for at, reading in read_rows(rows, found).items():
         found[at] = fused(found[at], reading)
     return found
 
 
-def read_many(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
-    """Return what the encoders say of the rows that no rule decided, by their place."""
+def read_rows(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
+    """Return what the encoders say of the rows that no rule decides, by their place."""
     given = {
         at: (*spoken(question, references), answer_of(text))
         for at, ((question, references, text), one) in enumerate(zip(rows, seen, strict=True))
-        if not one.ruled and _is_latin(references)
+        if one.values and (not one.ruled or one.reasons[0] in OVERTURNED) and _is_latin(references)
     }
     apart = [at for at in given if not seen[at].statement and not seen[at].values[_CONTAINED]]
     near = dict(zip(apart, cosines([given[at] for at in apart]), strict=True))
-    said = zip(given.items(), logits(list(given.values())), strict=True)
+    asserted = read_many([(question, text) for question, _, text in given.values()])
+    judged = logits(list(given.values()))
     return {
-        at: Reading(right, trick, near.get(at, ()), are_names(references))
-        for (at, (_, references, _)), (right, trick) in said
+        at: Reading(said.text, verdict, said_values(row, said), near.get(at, ()))
+        for (at, row), said, verdict in zip(given.items(), asserted, judged, strict=True)
     }
+
+
+def said_values(row: Row, asserted: Asserted) -> tuple[float, ...]:
+    """Return the values that `SAID` names."""
+    question, references, text = row
+    places = places_of(references, text)
+    belief = asserted.belief(places) if places else 0.0
+    odds = size = 0.0
+    is_right = False
+    if asserted.text is not None:
+        opinion = _tier0.assess(question, references, asserted.text)
+        share = min(max(opinion.probability, _SHARE), 1 - _SHARE)
+        odds, is_right = log(share / (1 - share)), opinion.is_right
+        size = min(len(asserted.text.split()), _LONG) / _LONG
+    return (
+        float(bool(places)), _bounded(belief), _bounded(asserted.sure), float(asserted.text is None), odds,
+        float(is_right), size,
+    )  # fmt: skip
+
+
+def _bounded(value: float) -> float:
+    return max(-_FAR, min(_FAR, value))
 
 
 def _is_latin(references: Sequence[str]) -> bool:
@@ -94,54 +114,17 @@ def _is_latin(references: Sequence[str]) -> bool:
 def fused(seen: Assessment, reading: Reading) -> Assessment:
     """Return what tier 0 saw, weighed together with what the encoders say."""
     fusion = load_fusion()
-    values = (*seen.values, reading.right)
-    if seen.statement:
-        own = load_model().statements.log_odds(seen.values)
-        probability = chance((2 * own + fusion.statements.log_odds(values)) / 3)
-    elif seen.values[_CONTAINED]:
-        probability = _bounded(chance(fusion.contained.log_odds(values)), seen, reading)
-    else:
-        probability = _bounded(chance(fusion.apart.log_odds((*values, *reading.cosines))), seen, reading)
+    trees = fusion.statements if seen.statement else fusion.contained if seen.values[_CONTAINED] else fusion.apart
+    values = (*seen.values, *reading.judged, *reading.said, *reading.cosines)
+    probability = chance(trees.log_odds(values))
+    if seen.ruled and probability < 0.5:
+        # The rule and the encoders agree.
+        return replace(seen, asserted=reading.asserted)
     reasons = [reason for reason in seen.reasons if reason != "low-confidence"]
     if (probability >= 0.5) != seen.is_right:
         reasons.insert(0, "same-meaning" if probability >= 0.5 else "other-meaning")
     if seen.statement or UNSURE[0] < probability < UNSURE[1]:
         reasons.append("low-confidence")
-    return Assessment(probability, tuple(reasons), values=seen.values, statement=seen.statement)
-
-
-def are_names(references: Sequence[str]) -> bool:
-    """Whether a reference is written as names are: every longer word begins with a capital letter, or a digit.
-
-    >>> are_names(["Lake of Constance"]), are_names(["the lake"]), are_names(["1989"])
-    (True, False, False)
-    """
-    longer = ([word for word in one.split() if len(word) > 3] for one in references[:_LOOKED_AT])
-    return any(
-        words and words[0].isalpha() and all(word[0].isupper() or word[0].isdigit() for word in words)
-        for words in longer
+    return Assessment(
+        probability, tuple(reasons), values=seen.values, statement=seen.statement, asserted=reading.asserted
     )
-
-
-def _bounded(probability: float, seen: Assessment, reading: Reading) -> float:
-    """Return a probability with what the labelled rows are too tame, or too much alike, to teach."""
-    # Both features are logarithms.
-    words, given = (round(expm1(seen.values[at])) for at in (_SIZE, _GIVEN))
-    if not reading.cosines:
-        is_trick = words <= _SHORT and reading.right < _RIGHT and reading.trick > _TRICK
-        probability = min(probability, _CAPPED) if is_trick else probability
-    elif not seen.is_right and words <= _FEW and not _is_vouched_for(probability, seen, reading):
-        probability = min(probability, _LEFT)
-    doubt = load_fusion().doubt
-    if probability < 0.5 and words <= doubt["words"] and given <= doubt["references"]:
-        probability += doubt["share"] * (1 - 2 * probability)
-    return probability
-
-
-def _is_vouched_for(probability: float, seen: Assessment, reading: Reading) -> bool:
-    """Whether a short answer that has no words of a reference is near enough to one in meaning."""
-    is_alike = seen.values[_ALIKE] >= _SPELT
-    # A name near another in meaning is somebody else, so letters decide there.
-    if reading.names or is_alike:
-        return is_alike and probability >= _SURE
-    return reading.cosines[_NEAR] >= _FAR
