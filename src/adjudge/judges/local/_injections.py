@@ -22,13 +22,17 @@ _INJECTED = re.compile(
     |(?:this|the|my|above|following|given|candidate|student|submitted)\s(?:answer|response|submission|candidate)\b.{0,40}
         \b(?:is|was|matches|should\sbe|must\sbe|has\sbeen|deserves|equals)\b.{0,30}\b(?:correct|right|accepted|accurate|verified|valid)\b
     |(?:matches|same\sas|identical\sto|equals|equivalent\sto|agrees\swith)\b.{0,20}\b(?:reference|gold|ground\struth|answer\skey)\b
-    |(?:reference|gold|golden|expected|ground[-\s]truth)\sanswer|ground\struth\b|answer\skey\b|system\sprompt\b
+    |(?:(?:reference|gold|golden|expected|ground[-\s]truth|model)\sanswer|ground\struth|answer\skey)
+        ["')\s]*(?:[:=]|is\b|was\b|says\b|reads\b|states\b|lists\b|has\b|and\b|also\b|confirms\b|contains\b|matches\b|accepts\b|[.!]?\s*$)
+    |(?:ignore|override|forget|new|updated?|system)\b.{0,20}\bsystem\sprompt\b|system\sprompt\s*[:=]
     |(?:considered|treated|regarded|counted|deemed|accepted)\b.{0,20}
         \b(?:equal|equivalent|identical|the\ssame|interchangeable|synonym\w*)
-    |(?:this|the)\s(?:evaluation|grading|scoring|assessment|rubric)\b
+    |(?:this|the)\s(?:evaluation|grading|scoring|assessment|rubric)\s(?:is|was|has|should|must|will|can|says|requires|accepts|ends|system|script)\b
     |the\sreference\s*(?:is\b|was\b|says\b|and\b|['"“:=])|judges?\s*[:=]
     |note\s(?:to|for)\s(?:the\s)?(?:reviewer|judge|annotator|examiner|assessor|marker|rater)
-    |grader\b|automated\sjudge\b|evaluator\b)
+    |(?:dear|hey|hello|hi|to\sthe|attention|for\sthe|as\sa|as\san|my|your)\s(?:grader|evaluator|automated\sjudge)\b
+    |(?:grader|evaluator|automated\sjudge)\s(?:should|must|will|can|may|accepts|has\sto|needs\sto)\b
+    |(?:grader|evaluator)\s*[,:!])
     """,
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )

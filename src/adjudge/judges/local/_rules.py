@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from adjudge.judges.local._denials.beside import is_beside
 from adjudge.judges.local._denials.denials import denial
+from adjudge.judges.local._denials.refusals import begins_with_refusal
 from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists.lists import is_list
@@ -42,6 +43,8 @@ def fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
     named = _fault_of_named(asked, prepared, candidate, seen) if seen.contained or seen.complete else None
     if named is not None:
         return named
+    if begins_with_refusal(candidate):
+        return "refusal"
     if _is_echo(asked, prepared, candidate):
         return "repeats-question"
     offers = _fault_of_offers(asked, prepared, candidate, seen)

@@ -166,7 +166,9 @@ def _ruled(is_right: bool, reason: str) -> Assessment:
 
 def _reasons(probability: float, prepared: Prepared, candidate: Candidate, seen: Seen) -> tuple[str, ...]:
     """Return what speaks loudest, and whether the judge is weak on such a row."""
-    reasons = [sign(seen)]
+    loudest = sign(seen)
+    # What is accepted is not called incomplete.
+    reasons = ["part-of-reference" if loudest == "list-incomplete" and probability >= 0.5 else loudest]
     if prepared.explains:
         reasons.append("explanatory")
     elif len(candidate.plain) > _LONG:

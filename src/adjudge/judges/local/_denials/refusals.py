@@ -28,6 +28,8 @@ _ABSENT = re.compile(
     r"|unanswerable|impossible to (?:say|tell|know))$"
 )
 _TURN = frozenset(["but", "however", "although", "though", "still", "yet", "anyway", "probably", "likely", "guess"])
+_KNOWS = _TURN | frozenset("think believe according based as suspect apologize confusion suppose".split())
+_FIRST = 8  # words that may come before a refusal which begins a response
 _REPORTS = frozenset(["only", "just", "merely", "simply"])
 
 
@@ -49,3 +51,15 @@ def refuses(asked: Question, candidate: Candidate) -> bool:
         return True
     novel = [one for one in candidate.capitals() if one not in asked.content and one not in STOP]
     return not novel and all(figure in asked.plain for figure in candidate.numbers.values())
+
+
+def begins_with_refusal(candidate: Candidate) -> bool:
+    """Whether a candidate begins by saying that it does not know, and nowhere turns to an answer after all.
+
+    >>> [begins_with_refusal(Candidate(text)) for text in ("I don't know. Lyon?", "I'm not sure, but I think Lyon.")]
+    [True, False]
+    """
+    if not _KNOWS.isdisjoint(candidate.plain):
+        return False
+    found = REFUSAL.search(candidate.lowered)
+    return found is not None and candidate.lowered.count(" ", 0, found.start()) <= _FIRST

@@ -23,13 +23,15 @@ _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECA
 _EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
 _BETWEEN = re.compile(r"\W*(?:it(?:'s|s| is| was) )?(?:somewhere )?between (.{1,60}?) and (.{1,60})", re.IGNORECASE)
 _UNLESS = re.compile(
-    r"\bunless\s+(?:(?:it|that|this|he|she|they)(?:'s|\s+(?:is|was|are|were)))?\s*(?P<after>.{1,60})"
+    r"\bunless\s+(?:(?:it|that|this|he|she|they)(?:'s|\s+(?:is|was|are|were))\s*"
+    r"|(?=(?:the\s+|an?\s+)?(?-i:[A-Z0-9])))"
+    r"(?P<after>.{1,60})"
     r"|\bif\s+(?:it|that|this)?\s*(?:is\s+|was\s+)?(?:not|isn't|wasn't)\s+(?P<before>[^,.;]{1,60})[,;]",
     re.IGNORECASE,
 )
 _ELSE = re.compile(
-    r"\b(?:alternatively|or (?:else|maybe|perhaps|possibly|rather)|otherwise|failing that|if wrong|then again"
-    r"|if you (?:insist|prefer|must|like)|if pressed"
+    r"\b(?:alternatively|or (?:else|maybe|perhaps|possibly|rather)|(?<!unless )otherwise|failing that|if wrong"
+    r"|then again|if you (?:insist|prefer|must|like)|if pressed"
     r"|(?:could|may|might) (?:also|equally|(?:just )?as well) (?:be|have been)"
     r"|(?:on|my) (?:second|reflection|another)"
     r"(?: thoughts?| guess| choice)?(?: is| was)?)\b",

@@ -24,6 +24,13 @@ _SPOKEN = re.compile(
     rf"(?:a )?(?P<minute>half|quarter|\d{{1,2}}|five|ten|twenty(?:[ -]five)?)(?: minutes?)?"
     rf" (?P<side>past|after|to|till|before) (?P<hour>\d{{1,2}}|{_HOURS})(?: o'? ?clock)?(?: ?{_PART})?"
 )
+_DAYTIME = r"(?:in the|at) (?:morning|afternoon|evening|night)\b"
+_STATED = re.compile(
+    r"\b(?:(?:half|quarter|\d{1,2}|five|ten|twenty(?:[ -]five)?)(?: minutes?)? (?:past|after|to|till|before)"
+    rf" (?:\d{{1,2}}|{_HOURS})\b(?: o'? ?clock)?|\d{{1,2}}[:.][0-5]\d(?![\d:]|\.\d)(?: ?h\b)?"
+    rf"|(?:\d{{1,2}}|{_HOURS}) o'? ?clock|(?:\d{{1,2}}|{_HOURS})(?= ?(?:[ap]\.?\s?m\b|{_DAYTIME}))"
+    rf"|noon\b|midday\b|midnight\b)(?: ?[ap]\.?\s?m\b\.?| {_DAYTIME})?"
+)
 _AT = re.compile(r"^(?:(?:it (?:is|was|starts|begins)|it's|at|about|around|exactly) )+")
 _WORDS = {"half": 30, "quarter": 15}
 
@@ -55,6 +62,16 @@ def minutes_of(text: str) -> tuple[int, ...]:
         return _by_figures(found, plain)
     found = _SPOKEN.fullmatch(plain)
     return () if found is None else _by_words(found)
+
+
+def times_in(text: str) -> tuple[tuple[int, ...], ...]:
+    """Return the different times of day that a text states, each with the minutes that it may mean.
+
+    >>> times_in("The last one leaves at 23:40, or at a quarter to five in the morning."), times_in("at 7")
+    (((1420,), (285,)), ())
+    """
+    found = (minutes_of(match[0]) for match in _STATED.finditer(fold_symbols(text).lower()))
+    return tuple(dict.fromkeys(one for one in found if one))
 
 
 def _by_figures(found: re.Match[str], text: str) -> tuple[int, ...]:

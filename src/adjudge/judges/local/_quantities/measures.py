@@ -218,7 +218,9 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
         return True
     about = given.bound == "about" or b.rounds
     if gold.unit == given.unit:
-        is_round = about and error <= _NEAR and _is_within(a, b)
+        # A number without a unit may be a year, which is never rounded.
+        far = _ROUND if given.bound == "about" and gold.unit.dimension and b.figures > 1 else _NEAR
+        is_round = about and error <= far and _is_within(a, b)
     elif error <= _NEAR or (about and b.figures > 1 and error <= _ROUND):
         is_round = _is_within(a, b) or _is_within(b, a)
     else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from adjudge.judges.local._quantities.clock import minutes_of, time_standing
+from adjudge.judges.local._quantities.clock import minutes_of, time_standing, times_in
 from adjudge.judges.local._quantities.groups import by_groups, is_count
 from adjudge.judges.local._quantities.measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
 from adjudge.judges.local._quantities.quantities import UNITS
@@ -19,6 +19,7 @@ from adjudge.judges.local._reading.words import DENIALS
 
 _WORDS = 8  # words of an answer that is a number
 _SENTENCE = 20  # words of one that states a quantity with its unit
+_WORDS_OF_TIME = 40  # words of one that states one time of day
 _FEW = 5  # words of an answer that may have the number of a reference and another unit
 _BOUNDS = DENIALS | {
     "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "than", "least",
@@ -49,6 +50,11 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
     if prepared.figures.ranks and is_count(candidate.text):
         return False, "other-unit"
     size = len(candidate.plain)
+    if prepared.figures.times and _WORDS_OF_TIME >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
+        stated = times_in(candidate.text)
+        is_right = _by_times(prepared, stated[0], candidate) if len(stated) == 1 else None
+        if is_right is not None:
+            return is_right, "number" if is_right else "other-number"
     if size > (_SENTENCE if prepared.figures.units else _WORDS) or candidate.text in prepared.texts:
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
@@ -62,8 +68,12 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
 def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a time of day; one that is spoken may leave out which half of the day it is."""
     given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.stems))
-    is_right = time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
+    is_right = _by_times(prepared, given, candidate)
     return None if is_right is None else (is_right, "number" if is_right else "other-number")
+
+
+def _by_times(prepared: Prepared, given: tuple[int, ...], candidate: Candidate) -> bool | None:
+    return time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
 
 
 def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:

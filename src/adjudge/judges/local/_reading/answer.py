@@ -14,6 +14,7 @@ from calendar import month_name
 
 from adjudge.judges.local._codes.given import unboxed
 from adjudge.judges.local._reading.words import LONGEST, stemmed
+from adjudge.judges.local._reading.wrapping import unwrapped
 from adjudge.text import strip_thinking
 
 _FIELD = re.compile(
@@ -62,7 +63,7 @@ def answer_of(text: str) -> str:
     if "<answer>" in text:
         tagged = _TAGGED.search(text[-LONGEST:])
         text = text if tagged is None else tagged[1]
-    text = text[:LONGEST]
+    text = unwrapped(text[:LONGEST])
     if "\\boxed" in text:
         text = unboxed(text)
     if "`" in text:

@@ -30,6 +30,8 @@ def in_figures(found: list[str]) -> list[str]:
 
     >>> in_figures("the twenty first of 2.5 million".split()), in_figures("nineteen oh five ii 3rd %".split())
     (['the', '21', 'of', '2500000'], ['1905', '2', '3', 'percent'])
+    >>> in_figures("in 1998 two students".split()), in_figures("3 hundred and five".split())
+    (['in', '1998', '2', 'students'], ['305'])
     """
     result: list[str] = []
     at, end = 0, len(found)
@@ -39,14 +41,15 @@ def in_figures(found: list[str]) -> list[str]:
         if word not in NUMERIC and word.isalpha():
             result.append(word)
         elif word in _SMALL:
-            value, at = _number(float(_SMALL[word]), found, at)
+            value, at = _number(float(_SMALL[word]), found, at, last=float(_SMALL[word]))
             result.append(_written(value))
         elif word[0].isdecimal():
             figure = word[:-2] if word[-1] in "tdh" else word
             if figure[-1] == "s" or len(figure) > 15:
                 result.append(figure)
             else:
-                value, at = _number(float(figure), found, at)
+                # A word adds to a figure only after a scale: `in 1998 two of them` has two numbers.
+                value, at = _number(float(figure), found, at, last=0.0)
                 result.append(_written(value))
         elif word in _ROMAN:
             result.append(str(_ROMAN[word]))
@@ -55,13 +58,13 @@ def in_figures(found: list[str]) -> list[str]:
     return result
 
 
-def _number(first: float, found: list[str], at: int) -> tuple[float, int]:
-    """Read on after the first part of a number; return its value, and where the next word stands."""
+def _number(first: float, found: list[str], at: int, *, last: float) -> tuple[float, int]:
+    """Read on after the first part of a number, of which `last` may be added to; return its value and its end."""
     if 11 <= first <= 20 and found[at - 1] in _SMALL and at < len(found):
         year = _year(int(first), found, at)
         if year is not None:
             return year
-    total, group, last = 0.0, first, first
+    total, group = 0.0, first
     while at < len(found):
         word = found[at]
         small = _SMALL.get(word)
