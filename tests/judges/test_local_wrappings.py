@@ -63,7 +63,7 @@ def test_no_wrapping_moves_the_accuracy(wrappings: Any) -> None:
     ],
 )
 def test_what_is_taken_off(text: str, expected: str) -> None:
-    """Comments, hidden elements, headings, notes with a source, tables of one row and courtesy go; nothing else does."""
+    """Comments, hidden elements, headings, notes of sources, tables of one row and courtesy go; nothing else does."""
     assert unwrapped(text) == expected
 
 

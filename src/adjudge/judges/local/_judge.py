@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges.columns import material_of
-from adjudge.judges.local._tier0 import RULED_OUT, Assessment
-from adjudge.judges.local._tiers import TIERS, agreement_of, assessor, best_tier, threshold_of
+from adjudge.judges.local._assessment import RULED_OUT, Assessment
+from adjudge.judges.local._tiers import AGREEMENTS, TIERS, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LocalJudge:
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
         self.version = "6"
-        self.agreement = agreement_of(self.tier)
+        self.agreement = AGREEMENTS[self.tier]
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
 

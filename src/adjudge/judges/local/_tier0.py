@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from adjudge.judges._vacuous import is_vacuous
+from adjudge.judges.local._assessment import RULED_OUT, UNSURE, Assessment
 from adjudge.judges.local._decisions import at_once, by_kind
 from adjudge.judges.local._denials.opposites import is_opposite
 from adjudge.judges.local._denials.roles import is_swapped
@@ -24,9 +25,6 @@ from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rewriting import as_meant, rewritten
 from adjudge.judges.local._rules import fault, is_chatter, sign
 
-RULED_OUT = 0.02
-"""The probability of CORRECT where a rule says wrong."""
-
 _RULED_IN = 0.95
 _EXACT = 0.99  # a reference, word for word or as a fuller name
 _LIKELY = frozenset(("number", "acronym", "spelling", "same-place", "both-refuse", "yes-no"))  # by rules that may err
@@ -36,27 +34,6 @@ _LEFT = 0.49  # the most for talk that has no word of any reference
 _LONG = 60  # words of the shortest answer that counts as long
 OVERTURNED = frozenset(("names-nothing", "other-number", "retracted", "yes-no"))
 """Rules that call an answer wrong for words which may belong to something else: encoders may overturn them."""
-
-UNSURE = (0.2, 0.8)
-"""Probabilities between these are low confidence."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assessment:
-    """What tier 0 says of one response; `ruled` where a rule decided and no model has a say, `values` the features."""
-
-    probability: float
-    reasons: tuple[str, ...]
-    ruled: bool = False
-    values: Sequence[float] = ()
-    statement: bool = False
-    asserted: str | None = None
-    """What the response gives as its answer, where a reader found it."""
-
-    @property
-    def is_right(self) -> bool:
-        """Whether CORRECT is the likelier verdict."""
-        return self.probability >= 0.5
 
 
 def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
@@ -93,6 +70,11 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
     if decision is not None:
         return _with_features(_ruled(*decision), asked, prepared, candidate, seen)
     return _weighed(asked, prepared, candidate, seen)
+
+
+def assess_many(rows: Sequence[tuple[str, tuple[str, ...], str]]) -> list[Assessment]:
+    """Assess responses, each by itself."""
+    return [assess(*row) for row in rows]
 
 
 def _with_features(

@@ -26,12 +26,6 @@ from adjudge.judges.local._tier0 import OVERTURNED, UNSURE, Assessment
 if TYPE_CHECKING:
     from adjudge.judges.local._encoder import Row
 
-AGREEMENT = (
-    "local judge, tier 1; agreement with people: accuracy 94 % (kappa .84) on Natural Questions,"
-    " 98 % (.93) on TriviaQA, 82 % (.65) on NQ301, 74 to 82 % on explanations"
-)
-"""How far a verdict of tier 1 can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
-
 _KNOWN = re.compile(r"[A-Za-z0-9]")
 _CONTAINED = NAMES.index("contained")
 _LOOKED_AT = 50  # references that are looked at

@@ -6,32 +6,42 @@ import json
 from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from importlib.util import find_spec
 from typing import cast
 
 from adjudge.errors import MissingExtra
-from adjudge.judges.local._tier0 import Assessment, assess
+from adjudge.judges.local._assessment import Assessment
 
 TIERS = (0, 1)
 """The tiers there are; 0 is always installed, 1 needs `adjudge[local]`."""
 
-AGREEMENT = (
-    "local judge, tier 0; agreement with people: accuracy 94 % (kappa .81) on Natural Questions,"
-    " 98 % (.93) on TriviaQA, 82 % (.65) on NQ301, 74 to 80 % on explanations"
+AGREEMENTS = (
+    (
+        "local judge, tier 0; agreement with people: accuracy 94 % (kappa .81) on Natural Questions,"
+        " 98 % (.93) on TriviaQA, 82 % (.65) on NQ301, 74 to 80 % on explanations"
+    ),
+    (
+        "local judge, tier 1; agreement with people: accuracy 94 % (kappa .84) on Natural Questions,"
+        " 98 % (.93) on TriviaQA, 82 % (.65) on NQ301, 74 to 82 % on explanations"
+    ),
 )
-"""How far a verdict of tier 0 can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
+"""How far a verdict of each tier can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
+
+AGREEMENT = AGREEMENTS[0]
+"""How far a verdict of tier 0 can be trusted."""
 
 AssessMany = Callable[[Sequence[tuple[str, tuple[str, ...], str]]], list[Assessment]]
 """Assesses rows of question, references and response."""
 
-_TIER1 = "adjudge.judges.local._tier1"
-_NEEDED = ("adjudge_weights", "onnxruntime", "tokenizers", _TIER1)
+_HOMES = tuple(f"adjudge.judges.local._tier{tier}" for tier in TIERS)
+_NEEDED = ("adjudge_weights", "onnxruntime", "tokenizers")
 
 
 @cache
 def _known_errors() -> dict[str, list[tuple[float, float, float]]]:
     """Return, by tier, thresholds of confidence with the share of errors beyond them, and the share of rows."""
+    from importlib.resources import files
+
     text = files("adjudge.judges.local").joinpath("thresholds.json").read_text(encoding="utf-8")
     return {tier: [(step, error, kept) for step, error, kept in rows] for tier, rows in json.loads(text).items()}
 
@@ -53,13 +63,8 @@ def best_tier() -> int:
 
 def assessor(tier: int) -> AssessMany:
     """Return what a tier assesses responses with."""
-    if tier == 0:
-        return lambda rows: [assess(*row) for row in rows]
     if best_tier() < tier:
         raise MissingExtra.of("local", f"tier {tier} of the local judge")
-    return cast("AssessMany", import_module(_TIER1).assess_many)
-
-
-def agreement_of(tier: int) -> str:
-    """Say how far a tier can be trusted."""
-    return AGREEMENT if tier == 0 else str(import_module(_TIER1).AGREEMENT)
+    home = _HOMES[tier]
+    # Patterns and tables of words are made ready for the first row, and not where a judge is only named.
+    return lambda rows: cast("list[Assessment]", import_module(home).assess_many(rows))
