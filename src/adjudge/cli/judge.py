@@ -23,10 +23,11 @@ from adjudge.cli._options import (
 from adjudge.errors import printable
 
 if TYPE_CHECKING:
-    from adjudge.judges import Calibration
+    from adjudge.judges import Calibration, Fit
     from adjudge.runs import Attacked, AttackKind, Calibrated
     from adjudge.statistics import Agreement
 
+SHARES = ("right kept", "wrong caught")
 MOST_GROUPS = 20  # in the table of calibrations
 MOST_ANSWERS = 10  # of those that an attacked judge took
 JUDGE = ("base_url", "error_budget", "first_calibration")  # options of a judge; the others are limits
@@ -86,7 +87,9 @@ no score); 130 and 143 interrupted. To resume a run that did not end: adjudge re
 @with_options(*JUDGING, *LIMITS, *THRESHOLDS, CANARIES, *BUDGETS)
 @click.option("--run", help="The run file; one that exists is resumed, if it is the same run.")
 @click.option("--out", help="Write one verdict a line here, in input order ('-': standard output).")
-@click.option("--calibration", help="A calibration of the judge, by adjudge judge calibrate: corrects the mean.")
+@click.option(
+    "--calibration", help="By adjudge judge calibrate: corrects the mean. By adjudge judge fit: corrects each verdict."
+)
 @MAP
 @dry_run_option
 def run(
@@ -115,9 +118,13 @@ def run(
         return show_estimate(estimate(rows, judge=judge, options=options, config=config))
     known = None
     if calibration is not None:
-        from adjudge.judges import load_calibration
+        from adjudge.judges import load_calibration, load_fit
 
-        known = load_calibration(calibration)
+        # A fit changes each verdict, a calibration corrects the mean of all.
+        if load_fit(calibration) is not None:
+            options["fit"] = calibration
+        else:
+            known = load_calibration(calibration)
     with exit_on_sigterm(), live() as watch:
         finished = judge_file(
             rows,
@@ -195,6 +202,39 @@ def calibrate(
             measured.append((done, place))
     _show_calibrations(measured)
     return worst
+
+
+@new_command(
+    "fit",
+    command,
+    short_help="Correct the local judge by labelled rows.",
+    epilog="""\b
+Examples:
+  adjudge judge fit labels.jsonl --out fit.json
+  adjudge judge run rows.jsonl --judge local --calibration fit.json
+
+\b
+Rows have question, reference, response and label (1 or 0). An intercept is learnt first, then one
+more number for every ten labels of the rarer kind, seven at most; how much they are worth is
+measured on questions that were left out. Exit codes: 0 kept; 2 the call is wrong, or there are
+fewer than five labels of either kind.""",
+)
+@click.argument("labels")
+@click.option("--judge", default="local", show_default=True, help="local, local:0 or local:1.")
+@click.option("--out", required=True, help="Write the fit here.")
+def fit(labels: str, judge: str, out: str) -> int:
+    """Learn a small correction of the local judge from LABELS, and keep it for later runs."""
+    from adjudge.errors import UsageError
+    from adjudge.runs import fit_file
+
+    known = fit_file(labels, judge)
+    try:
+        known.save(out)
+    except OSError as error:
+        raise UsageError(f"{out}: {error.strerror or error}", code="cannot-write") from None
+    _show_fit(known)
+    click.echo(f"adjudge: the fit is in {out}: give it to judge run with --calibration {out}", err=True)
+    return 0
 
 
 @new_command(
@@ -284,7 +324,7 @@ def _show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> 
 
     console = Terminal()
     found = [(done.calibration, done, place) for done, place in measured if done.calibration is not None]
-    table = new_table("judge", "rows", "accuracy", "kappa", "right kept", "wrong caught", "ECE")
+    table = new_table("judge", "rows", "accuracy", "kappa", *SHARES, "ECE")
     table.padding = (0, 1, 0, 0)
     for known, _, _ in found:
         error = "" if known.reliability is None else _short(f"{known.reliability.error:.3f}")
@@ -346,6 +386,25 @@ def _notes(known: "Calibration") -> list[str]:
         if probe.same is not None
     )
     return lines
+
+
+def _show_fit(known: "Fit") -> None:
+    """Print the figures before and after, on questions that were left out, and whether the labels show a gain."""
+    from rich.text import Text
+
+    from adjudge.cli._show import Terminal, new_table, plus_minus
+
+    console = Terminal()
+    table = new_table(f"{printable(known.judge)}, on questions left out", "rows", "accuracy", "kappa", *SHARES)
+    table.padding = (0, 1, 0, 0)
+    for name, part in (("as it is", known.before), ("fitted", known.after)):
+        table.add_row(*map(Text, _judge_cells(name, known.rows, part)))
+    console.print(table)
+    numbers = f"{len(known.weights)} numbers" if len(known.weights) > 2 else "one number"
+    console.say(f"learnt {numbers} from {known.rows:,} labels, {known.rarer:,} of the rarer kind")
+    if known.gain is not None:
+        shown = "" if known.is_shown else ": these labels do not show that it helps"
+        console.say(f"accuracy changes by {plus_minus(known.gain)}{shown}")
 
 
 def _show_attack(done: "Attacked") -> None:

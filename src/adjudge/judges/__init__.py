@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from adjudge.judges._cascade import CascadeJudge, CascadeReport, CascadeTally
     from adjudge.judges._criteria import CriteriaJudge, Criterion, RubricScorer
     from adjudge.judges._curve import reliability_svg
+    from adjudge.judges._fit import Fit, fit_judge, load_fit
     from adjudge.judges._llm import LLMJudge
     from adjudge.judges._panel import PanelJudge
     from adjudge.judges._registry import CASCADE_OPTIONS, get_judge
@@ -43,6 +44,7 @@ __all__ = [
     "Corrected",
     "CriteriaJudge",
     "Criterion",
+    "Fit",
     "JudgeScorer",
     "LLMJudge",
     "LabelledRow",
@@ -54,6 +56,7 @@ __all__ = [
     "calibrate",
     "canaries",
     "canary_report",
+    "fit_judge",
     "get_judge",
     "is_vacuous",
     "judge_reward",
@@ -61,6 +64,7 @@ __all__ = [
     "labelled",
     "load_attacks",
     "load_calibration",
+    "load_fit",
     "pair_canaries",
     "quality_judge",
     "reliability_svg",
@@ -84,6 +88,7 @@ __getattr__, __dir__ = lazy_names(
         "_cascade": ("CascadeJudge", "CascadeReport", "CascadeTally"),
         "_criteria": ("CriteriaJudge", "Criterion", "RubricScorer"),
         "_curve": ("reliability_svg",),
+        "_fit": ("Fit", "fit_judge", "load_fit"),
         "_llm": ("LLMJudge",),
         "_panel": ("PanelJudge",),
         "_registry": ("CASCADE_OPTIONS", "get_judge"),

@@ -13,9 +13,10 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from adjudge.errors import UsageError, closest, closest_model
+from adjudge.errors import DataError, UsageError, closest, closest_model
 from adjudge.judges._calibration import load_calibration
 from adjudge.judges._cascade import ERROR_BUDGET, CascadeJudge
+from adjudge.judges._fit import load_fit
 from adjudge.judges._llm import LLMJudge
 from adjudge.judges._panel import PanelJudge
 
@@ -33,6 +34,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     """Return the judge of that name; `options` go to the judges that ask a model.
 
     Two are a cascade's: `error_budget`, and `first_calibration`, the file that chooses its threshold by your labels.
+    One is the local judge's: `fit`, the file that `adjudge judge fit` wrote.
 
     >>> get_judge("local:0").name
     'local:0'
@@ -48,6 +50,7 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
         raise UsageError("remove the key from the judge's name, which run files keep: set a variable, or api_key=")
     # What only a cascade takes must not reach its members.
     own = {name: options.pop(name) for name in CASCADE_OPTIONS if name in options}
+    fit = options.pop("fit", None)
     if kind == "cascade":
         return _cascade(spec, rest or "", own, options)
     given = [name for name, value in own.items() if value is not None]
@@ -59,7 +62,9 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
         hint = ": write local:0 or local:1" if unknown == "tier" else closest(unknown, (*_OPTIONS, *CASCADE_OPTIONS))
         raise UsageError(f"no judge takes {unknown!r} by name{hint}")
     if kind == "local":
-        return _local(spec, rest)
+        return _local(spec, rest, fit)
+    if fit is not None:
+        raise UsageError(f"{spec!r} takes no fit: only local, local:0 and local:1 do")
     if kind == "panel":
         return _panel(spec, rest or "", options)
     if kind in ("openai", "anthropic", "litellm"):
@@ -77,16 +82,19 @@ def get_judge(spec: str, **options: Any) -> LLMJudge | LocalJudge | PanelJudge |
     raise UsageError(f"no judge is called {spec!r}{hint}", code="unknown-judge")
 
 
-def _local(spec: str, tier: str | None) -> LocalJudge:
-    # Its hundred modules are loaded only by those who name it.
+def _local(spec: str, tier: str | None, file: str | None) -> LocalJudge:
+    # Loaded only by those who name it.
     from adjudge.judges.local import TIERS, LocalJudge
 
+    known = None if file is None else load_fit(file)
+    if file is not None and known is None:
+        raise DataError(f"{file} is not a fit: adjudge judge fit writes one", code="bad-calibration")
     if tier is None:
-        return LocalJudge()
+        return LocalJudge(fit=known)
     if tier not in map(str, TIERS):
         tiers = ", ".join(f"'local:{known}'" for known in TIERS)
         raise UsageError(f"{spec!r} is not a tier of the local judge; it has {tiers}", code="unknown-judge")
-    return LocalJudge(tier=int(tier))
+    return LocalJudge(tier=int(tier), fit=known)
 
 
 def _panel(spec: str, rest: str, options: dict[str, Any]) -> PanelJudge:

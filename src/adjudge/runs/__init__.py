@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adjudge.runs._engine import Progress
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
+    from adjudge.runs._fit import fit_file
     from adjudge.runs._merge import merge_runs, pack_run
     from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
@@ -89,6 +90,7 @@ __all__ = [
     "estimate_resume",
     "evaluate",
     "evaluate_file",
+    "fit_file",
     "judge_file",
     "list_runs",
     "make_job",
@@ -118,6 +120,7 @@ __getattr__, __dir__ = lazy_names(
         "_engine": ("Progress",),
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
+        "_fit": ("fit_file",),
         "_merge": ("merge_runs", "pack_run"),
         "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (

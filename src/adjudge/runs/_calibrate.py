@@ -85,7 +85,7 @@ def check_labels(rows: str) -> tuple[str, ...]:
     for read in read_cases(rows):
         if read.row is None:
             raise DataError(f"{rows}, row {read.id}: {read.fault}", code="bad-row")
-        if _has_no_say(read.row):
+        if has_no_say(read.row):
             continue
         is_empty = False
         sample, chance = read.row.get("sample"), read.row.get("probability")
@@ -126,12 +126,12 @@ def _rows_of(path: Path, name: str) -> Collection[tuple[Row, LabelledRow]]:
                 is_line = annotator is not None and isinstance(row.get("sample"), Mapping)
                 key = f"{annotator} {number}" if is_line else case.seq
                 found.pop(key, None)
-                if not _has_no_say(row):
+                if not has_no_say(row):
                     found[key] = row, _labelled_row(row, scores[-1])
     return found.values()
 
 
-def _has_no_say(row: Row) -> bool:
+def has_no_say(row: Row) -> bool:
     """Return whether a line of labels is part of no figure: its reader was unsure, or the judge was when it was chosen.
 
     What is hard for a judge says nothing about how often it errs.

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError
-from adjudge.judges.columns import material_of
+from adjudge.judges.columns import Material, material_of
 from adjudge.judges.local._assessment import RULED_OUT, Assessment
 from adjudge.judges.local._tiers import AGREEMENTS, TIERS, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:
+    from adjudge.judges._fit import Fit
     from adjudge.model import Ask, ChatModel
 
+VERSION = "6"
+OWN_LABELS = "own-labels"
+"""The reason of a verdict that a fit has turned."""
+
+_NEVER_FITTED = frozenset(("vacuous", "injected-verdict", "too-long"))
 _LONGEST = 1_000_000
 _TOGETHER = 1024  # rows that are assessed at once: enough to fill batches, whatever the number of rows
 
@@ -34,21 +41,26 @@ class LocalJudge:
 
     parts = ("probability",)
 
-    def __init__(self, tier: int | None = None) -> None:
+    def __init__(self, tier: int | None = None, *, fit: Fit | None = None) -> None:
         if tier is not None and (type(tier) is not int or tier not in TIERS):
             there = " and ".join(map(str, TIERS))
             raise UsageError(f"the local judge has the tiers {there}, not {tier!r}", code="unknown-judge")
         self.tier = best_tier() if tier is None else tier
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
-        self.version = "6"
+        self.version = VERSION
+        self.fit = fit
+        if fit is not None:
+            fit.check(self.name, VERSION)
+            # Other numbers make another judge.
+            self.version = f"{VERSION}+fit:{fit.sum[:8]}"
         self.agreement = AGREEMENTS[self.tier]
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
 
-    def __reduce__(self) -> tuple[type[LocalJudge], tuple[int]]:
-        # Pickled by its tier alone: it is made again where it arrives, if that tier is installed there.
-        return type(self), (self.tier,)
+    def __reduce__(self) -> tuple[Callable[..., LocalJudge], tuple[int, Fit | None]]:
+        # Pickled by its tier and fit alone: it is made again where it arrives, if that tier is installed there.
+        return _made, (self.tier, self.fit)
 
     def __repr__(self) -> str:
         return f"LocalJudge(tier={self.tier})"
@@ -89,7 +101,17 @@ class LocalJudge:
         read = [self._read(row) for row in rows]
         # Rows that cannot be judged keep their places between those that can.
         seen = iter(self._assess([one for one in read if not isinstance(one, Judgement)]))
-        return [one if isinstance(one, Judgement) else self._said(next(seen)) for one in read]
+        found = [one if isinstance(one, Judgement) else self._said(next(seen)) for one in read]
+        return found if self.fit is None else list(map(self._fitted, found, read))
+
+    def _fitted(self, said: Judgement, row: tuple[str, tuple[str, ...], str] | Judgement) -> Judgement:
+        """Return a judgement as the labels correct it; what was ruled out for what it does stays so."""
+        if self.fit is None or isinstance(row, Judgement) or said.reasons[0] in _NEVER_FITTED:
+            return said
+        chance = self.fit.probability(said, Material(*row))
+        verdict: Literal["CORRECT", "WRONG"] = "CORRECT" if chance >= 0.5 else "WRONG"
+        reasons = said.reasons if verdict == said.verdict else (OWN_LABELS, *said.reasons)
+        return replace(said, verdict=verdict, probability=round(chance, 4), reasons=reasons)
 
     def threshold_for(self, error_budget: float) -> float:
         """Return the least confidence beyond which it was seen to err in at most that share of validation rows.
@@ -130,3 +152,7 @@ class LocalJudge:
             tier=self.tier,
             asserted=seen.asserted,
         )
+
+
+def _made(tier: int, fit: Fit | None) -> LocalJudge:
+    return LocalJudge(tier, fit=fit)
