@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from adjudge.judges.local import AGREEMENT, LocalJudge, _tiers
-from adjudge.judges.local._model import Line, Trees, chance
+from adjudge.judges.local._model import Trees, chance
 from adjudge.judges.local._tier0 import Assessment, assess
 from adjudge.judges.local._tier1 import AGREEMENT as AGREEMENT_1
 from adjudge.judges.local._tier1 import assess_many
@@ -26,9 +26,8 @@ def test_trees(values: tuple[float, ...], log_odds: float) -> None:
     assert LEAVES.log_odds(values) == log_odds
 
 
-def test_sums_and_chances() -> None:
-    """A line is a weighted sum from its start; log-odds are a chance, whatever their size."""
-    assert Line((2.0, -1.0), 0.5).log_odds((1.0, 3.0)) == -0.5
+def test_chances() -> None:
+    """Log-odds are a chance, whatever their size."""
     assert [chance(one) for one in (-1e9, -2.0, 0.0, 2.0, 1e9)] == pytest.approx([0, 0.1192029, 0.5, 0.8807971, 1])
     assert chance(-700.0) > 0.0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import DataError, UsageError
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from adjudge.model import Ask, ChatModel
 
 _LONGEST = 1_000_000
+_SHOWN = 80  # characters of an assertion in a reason
 _TOGETHER = 1024  # rows that are assessed at once: enough to fill batches, whatever the number of rows
 
 
@@ -24,7 +26,8 @@ class LocalJudge:
 
     `tier` chooses among what is installed: 0 is there always, 1 needs `adjudge[local]`; without it, the best one. A
     judgement has the `probability` of CORRECT, and the names of what was seen as `reasons`: the first is what spoke
-    loudest, `low-confidence` says that people would disagree about such a row, or the judge with them.
+    loudest, `low-confidence` says that people would disagree about such a row, or the judge with them. `asserted` are
+    the words that tier 1 read as the answer; None where it found none, where a rule decided, and in tier 0.
 
     >>> LocalJudge(tier=0).judge("What is the capital of France?", "Paris", "It is Paris.").verdict
     'CORRECT'
@@ -41,7 +44,7 @@ class LocalJudge:
         self.tier = best_tier() if tier is None else tier
         self._assess = assessor(self.tier)
         self.name = f"local:{self.tier}"
-        self.version = "6"
+        self.version = "7"
         self.agreement = agreement_of(self.tier)
         self.prompt_hash = None
         self.chats: Mapping[str, ChatModel] = {}
@@ -117,7 +120,8 @@ class LocalJudge:
     def _said(self, seen: Assessment) -> Judgement:
         if seen.reasons == ("vacuous",):
             return self._judgement(seen, "vacuous")
-        return self._judgement(seen, f"{', '.join(seen.reasons)} ({self.agreement})")
+        read_as = "" if seen.asserted is None else f", read as: {shorten(seen.asserted, _SHOWN)}"
+        return self._judgement(seen, f"{', '.join(seen.reasons)}{read_as} ({self.agreement})")
 
     def _judgement(self, seen: Assessment, reason: str) -> Judgement:
         return Judgement(
