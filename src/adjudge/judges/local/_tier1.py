@@ -141,8 +141,8 @@ def fused(seen: Assessment, reading: Reading) -> Assessment:
     if seen.ruled and not (probability >= 0.5 and _is_overturned(seen, reading)):
         return replace(seen, asserted=reading.asserted)
     if not (seen.statement or seen.ruled):
-        if probability >= 0.5 and not (seen.is_right or _is_vouched_for(probability, seen, reading)):
-            probability = _LEFT
+        if not (seen.is_right or _is_vouched_for(probability, seen, reading)):
+            probability = min(probability, _LEFT)
         probability = _doubted(probability, seen)
     reasons = [reason for reason in seen.reasons if reason != "low-confidence"]
     if (probability >= 0.5) != seen.is_right:
