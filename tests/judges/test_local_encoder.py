@@ -115,7 +115,7 @@ def test_whole_numbers_turn_few_verdicts(sample: list[dict[str, Any]]) -> None:
     assert len(sample) > 200
     assert turned <= 0.01 * len(sample)
     assert signs <= 0.02 * len(sample)
-    assert spans <= 0.07 * len(sample)  # mostly a word more or less
+    assert spans <= 0.07 * len(sample)  # mostly other ends of the same words
 
 
 def test_its_files_are_small_and_belong_together() -> None:

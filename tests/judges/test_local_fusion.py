@@ -112,8 +112,8 @@ def test_few_words_need_a_voucher(
     told = reading(right, cosine=cosine, names=names)
     found = fused(seen(words, probability=before, trigram=alike), told)
     assert found.probability == pytest.approx(0.49 if left else chance(right))
-    # What tier 0 takes for right when it reads the assertion alone needs no other voucher.
-    told = reading(right, cosine=cosine, names=names, said_right=1.0)
+    # What tier 0 is sure of when it reads the assertion alone needs no other voucher.
+    told = reading(right, cosine=cosine, names=names, said_odds=2.9)
     assert fused(seen(words, probability=before, trigram=alike), told).probability == pytest.approx(chance(right))
 
 
@@ -149,8 +149,8 @@ def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
 @pytest.mark.parametrize(
     ("right", "odds", "says_so", "turned"),
     [
-        (3.0, 2.0, False, True),
-        (3.0, 1.9, False, False),
+        (3.0, 2.9, False, True),
+        (3.0, 2.8, False, False),
         (-3.0, 4.0, False, False),
         (0.0, 4.0, False, True),
         (3.0, 4.0, True, True),

@@ -37,12 +37,12 @@ _KNOWN = re.compile(r"[A-Za-z0-9]")
 _YES_NO = re.compile(r"(?:^|[.!?:;,\n])\W*(?:yes|no)\b", re.IGNORECASE)
 _SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
 _NEAR = COSINES.index("text_best")
-_SURE_OF, _ODDS, _IS_RIGHT = (SAID.index(name) for name in ("said_sure", "said_odds", "said_right"))
+_SURE_OF, _ODDS = (SAID.index(name) for name in ("said_sure", "said_odds"))
 _LOOKED_AT = 50  # references that are looked at
 _FAR = 15.0  # log-odds beyond which it makes no difference
 _SHARE = 0.001  # the least probability that is told from none
 _LONG = 12  # words of an assertion
-_SETTLED = 2.0  # log-odds at which tier 0 is sure of an assertion
+_SETTLED = 2.9  # log-odds at which tier 0 is as sure of an assertion as its rules are: not of a part of a name
 _NOTHING = -8.0  # log-odds at which the reader is sure that nothing is asserted
 _FEW, _FAR_OFF = 12, 0.4  # few words that mean nothing near the reference: what pleases a judge says nothing at all
 _BARE, _SPELT, _SURE = 4, 0.25, 0.8  # a bare answer that is spelt like the reference is rather another name
@@ -177,7 +177,7 @@ def _is_overturned(seen: Assessment, reading: Reading) -> bool:
 
 def _is_vouched_for(probability: float, seen: Assessment, reading: Reading) -> bool:
     """Whether more than nearness in meaning speaks for a response that tier 0 takes for wrong."""
-    if seen.values[_CONTAINED] or reading.said[_IS_RIGHT]:
+    if seen.values[_CONTAINED] or reading.said[_ODDS] >= _SETTLED:
         return True
     if reading.said[_SURE_OF] < _NOTHING:
         return False
