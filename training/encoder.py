@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import span_reader
 import torch
-from encoder_kinds import AGENT, FOLDS, KINDS, REAL
+from encoder_kinds import AGENT, FOLDS, KINDS, REAL, SPAN_SOURCES
 from encoder_learning import HONEST, TRICKS, Array, Rows, Setting, logits, published, train
 from span_reader import Spans
 from torch import Tensor, multiprocessing, nn
@@ -66,7 +66,7 @@ def read(
     model = span_reader.train(fold, given.spans["train"], given.weights, deadline, options.epochs)
     rows, judged = given.spans["train"], given.spans["judged"]
     text = f"reader without fold {fold}: {span_reader.measured(model, given.spans['val'])} by another hand"
-    for source, name in enumerate(span_reader.SOURCES):
+    for source, name in enumerate(SPAN_SOURCES):
         held = np.flatnonzero((rows.fold == fold) & (rows.source == source))[:2000]
         if len(held):
             text += f"; {name} {span_reader.measured(model, rows, held)}"

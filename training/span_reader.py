@@ -12,7 +12,6 @@ from bert import Reader, from_sentence_encoder
 from encoder_learning import Array, batches, optimiser, remember, slope
 from torch import Tensor
 
-SOURCES = ("qamr", "xquad-en", "squad2-dev-half", "agents", "evouna")
 SAID = 2
 EPOCHS, BATCH, RATE, DROPOUT, DECAY, AVERAGE = 6, 64, 2e-4, 0.1, 0.01, 0.998
 DRAWN = {0: 24_000, 1: 1_300, 2: 6_500, 4: 3_000}

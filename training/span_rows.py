@@ -22,8 +22,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 import rows as labelled
+from encoder_kinds import SPAN_SOURCES
 from encoder_made import assistants, fold_of, read, span
-from span_reader import SOURCES
 
 from adjudge.judges.local._reader import encode
 from adjudge.judges.local._sequence import plain
@@ -152,7 +152,7 @@ def arrays(rows: list[Row]) -> dict[str, Any]:
         "first": np.array([first for _, first, _, _ in made], np.int16),
         "last": np.array([last for _, _, last, _ in made], np.int16),
         "fold": np.array([fold_of(row.question) for *_, row in made], np.int8),
-        "source": np.array([SOURCES.index(row.source) for *_, row in made], np.int8),
+        "source": np.array([SPAN_SOURCES.index(row.source) for *_, row in made], np.int8),
     }
 
 
@@ -172,7 +172,7 @@ def main() -> None:
         out, **{f"{part}_{name}": column for part, some in parts.items() for name, column in some.items()}
     )
     columns = parts["train"]
-    for at, name in enumerate(SOURCES):
+    for at, name in enumerate(SPAN_SOURCES):
         own = columns["source"] == at
         print(f"{name:12} {own.sum():6} rows, {int((columns['first'][own] == 0).sum()):6} without an answer")
 

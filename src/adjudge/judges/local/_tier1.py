@@ -69,11 +69,11 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     """Assess responses; the encoders read those that no rule decides, many at a time.
 
     >>> one, other = assess_many([
-    ...     ("Where do goats come from?", ("Iran",), "They come from Persia, today called Iran."),
-    ...     ("Where do goats come from?", ("Iran",), "Not from Iran."),
+    ...     ("Who won the final?", ("Ana Sol",), "Karlo came second, behind Ana Sol, who won."),
+    ...     ("Who won the final?", ("Ana Sol",), "Not Ana Sol."),
     ... ])
     >>> one.is_right, one.asserted, other.is_right, other.reasons
-    (True, 'Iran', False, ('negated',))
+    (True, 'Ana Sol', False, ('negated',))
     """
     found = [_tier0.assess(*row) for row in rows]
     for at, reading in read_rows(rows, found).items():
