@@ -69,8 +69,8 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     """Assess responses; the encoders read those that no rule decides, many at a time.
 
     >>> one, other = assess_many([
-    ...     ("Who won the final?", ("Ana Sol",), "Karlo came second, behind Ana Sol, who won."),
-    ...     ("Who won the final?", ("Ana Sol",), "Not Ana Sol."),
+    ...     ("Who won?", ("Ana Sol",), "Karlo came second, behind Ana Sol, who won."),
+    ...     ("Who won?", ("Ana Sol",), "Not Ana Sol."),
     ... ])
     >>> one.is_right, one.asserted, other.is_right, other.reasons
     (True, 'Ana Sol', False, ('negated',))
