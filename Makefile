@@ -73,11 +73,11 @@ soak: $(VENV)/.worlds  ## long fault tests at their full counts
 train: $(VENV)/training/.ready  ## train the local judge anew, both tiers: minutes with a GPU, days without (TRAIN=--without-share-alike)
 	$(VENV)/training/bin/python training/tier0.py $(TRAIN)
 	$(VENV)/training/bin/python training/encoder_rows.py build/encoder/rows.npz $(TRAIN)
+	$(VENV)/training/bin/python training/span_rows.py build/encoder/spans.npz $(TRAIN)
 	$(VENV)/training/bin/python training/encoder_weights.py build/encoder/published.npz
-	$(VENV)/training/bin/python training/encoder.py teachers --folder build/encoder
-	$(VENV)/training/bin/python training/encoder.py students --folder build/encoder
-	cp build/encoder/reader-held-out.npz training/data/
-	$(VENV)/training/bin/python training/encoder_onnx.py --weights build/encoder/published.npz --trained build/encoder/student.-1.0
+	$(VENV)/training/bin/python training/encoder.py --folder build/encoder
+	cp build/encoder/judge-held-out.npz build/encoder/spans-held-out.npz training/data/
+	$(VENV)/training/bin/python training/encoder_onnx.py --folder build/encoder
 	$(VENV)/training/bin/python training/tier1.py $(TRAIN)
 	$(VENV)/training/bin/python training/thresholds.py
 

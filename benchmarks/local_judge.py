@@ -37,7 +37,7 @@ FILES = {
     0: dict.fromkeys(("tier0.json", "thresholds.json", "places.json"), "adjudge.judges.local"),
     1: {
         "tier1.json": "adjudge.judges.local",
-        **dict.fromkeys(("reader.onnx", "sentences.onnx", "words.npz", "vocab.txt"), "adjudge_weights"),
+        **dict.fromkeys(("judge.onnx", "spans.onnx", "sentences.onnx", "words.npz", "vocab.txt"), "adjudge_weights"),
     },
 }
 ROW = {"id": "a", "question": "Capital?", "reference": "Paris", "response": "The city of light"}

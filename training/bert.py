@@ -68,7 +68,6 @@ class Trunk(nn.Module):
         return x
 
 
-
 class Bert(Trunk):
     """The trunk with the head of the judge."""
 

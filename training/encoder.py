@@ -2,10 +2,10 @@
 
     python training/encoder.py --folder build/encoder --workers 5
 
-For each of four folds of questions models that leave it out, for the fusion to learn from honest logits; then models
-that leave out nothing, which are the ones that ship. The folder has rows.npz (encoder_rows.py), spans.npz (span_rows.py)
-and published.npz (encoder_weights.py). Needs torch and numpy and nothing of this package but its table of words: six
-minutes on an H200, the better part of a day on a CPU. It is not exact to the bit.
+First models that leave out nothing, which are the ones that ship; then for each of four folds of questions models that
+leave it out, for the fusion to learn from honest logits. The folder has rows.npz (encoder_rows.py), spans.npz
+(span_rows.py) and published.npz (encoder_weights.py). Needs torch, numpy and nothing of this package but its table of
+words: six minutes on an H200, the better part of a day on a CPU. It is not exact to the bit.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import span_reader
 import torch
-from encoder_kinds import AGENT, FOLDS, KINDS, REAL
+from encoder_kinds import AGENT, FOLDS, KINDS, REAL, SPAN_SOURCES
 from encoder_learning import HONEST, TRICKS, Array, Rows, Setting, logits, published, train
 from span_reader import Spans
 from torch import Tensor, multiprocessing, nn
@@ -59,12 +59,14 @@ class Material:
         self.weights = published(folder)
 
 
-def read(fold: int, given: Material, options: argparse.Namespace, deadline: float) -> tuple[str, dict[str, Array], nn.Module]:
+def read(
+    fold: int, given: Material, options: argparse.Namespace, deadline: float
+) -> tuple[str, dict[str, Array], nn.Module]:
     """Train a reader: how good it is, what it says of the labelled rows of its fold, and the model."""
     model = span_reader.train(fold, given.spans["train"], given.weights, deadline, options.epochs)
     rows, judged = given.spans["train"], given.spans["judged"]
     text = f"reader without fold {fold}: {span_reader.measured(model, given.spans['val'])} by another hand"
-    for source, name in enumerate(span_reader.SOURCES):
+    for source, name in enumerate(SPAN_SOURCES):
         held = np.flatnonzero((rows.fold == fold) & (rows.source == source))[:2000]
         if len(held):
             text += f"; {name} {span_reader.measured(model, rows, held)}"
@@ -75,12 +77,14 @@ def read(fold: int, given: Material, options: argparse.Namespace, deadline: floa
     return text, {f"spans.{fold}.which": which, f"spans.{fold}.logits": found}, model
 
 
-def judge(fold: int, given: Material, begin: dict[str, Tensor], deadline: float) -> tuple[str, dict[str, Array], nn.Module]:
+def judge(
+    fold: int, given: Material, begin: dict[str, Tensor], deadline: float
+) -> tuple[str, dict[str, Array], nn.Module]:
     """Train a judge: how good it is, what it says of the rows of its fold, and the model."""
     rows = given.rows
     model = train(Setting(fold, seed=fold + 1), rows, begin, deadline)
-    everything = np.arange(len(given.validation.label))
-    text = f"judge without fold {fold}: validation {accuracies(given.validation, logits(model, given.validation, everything))}"
+    seen = logits(model, given.validation, np.arange(len(given.validation.label)))
+    text = f"judge without fold {fold}: validation {accuracies(given.validation, seen)}"
     held = np.flatnonzero((rows.fold == fold) & np.isin(rows.kind, SHOWN))
     if not len(held):
         return text, {}, model

@@ -1,4 +1,4 @@
-"""The kinds of rows that the reader is trained on, and how questions are divided: shared by making and learning."""
+"""The kinds of rows that the encoders are trained on, and how questions are divided: shared by making and learning."""
 
 FOLDS = 4
 KINDS = (
@@ -8,3 +8,5 @@ KINDS = (
 )  # fmt: skip
 REAL = KINDS.index("real")
 AGENT = KINDS.index("agent")
+SPAN_SOURCES = ("qamr", "xquad-en", "squad2-dev-half", "agents", "evouna")
+"""Where the reader's rows come from."""

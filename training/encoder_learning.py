@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as f
-from bert import Bert, from_sentence_encoder
+from bert import Bert, Trunk, from_sentence_encoder
 from encoder_kinds import KINDS, REAL
 from torch import Tensor, nn
 
@@ -155,21 +155,29 @@ def tricks_of(rows: Rows) -> tuple[Tensor, Tensor]:
     return tuple(torch.from_numpy(part.astype(np.float32)).to(rows.device) for part in (trick, counts))
 
 
-def optimiser(model: Bert, setting: Setting) -> torch.optim.Optimizer:
-    """Return AdamW: no decay on biases and norms, five times the rate for what is new."""
+def optimiser(model: Trunk, rate: float, decay: float) -> torch.optim.Optimizer:
+    """Return AdamW: no decay on biases and norms, five times the rate for a head, which is new."""
     model.word.weight.requires_grad = False
     groups: dict[tuple[bool, bool], list[nn.Parameter]] = {}
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
-            new = name.startswith("head")
-            groups.setdefault((new, parameter.ndim > 1), []).append(parameter)
+            groups.setdefault((name.startswith(("head", "span")), parameter.ndim > 1), []).append(parameter)
     return torch.optim.AdamW(
         [
-            {"params": some, "lr": setting.rate * (5 if new else 1), "weight_decay": setting.decay * matrix}
+            {"params": some, "lr": rate * (5 if new else 1), "weight_decay": decay * matrix}
             for (new, matrix), some in groups.items()
         ],
         fused=next(model.parameters()).is_cuda,
     )
+
+
+def slope(optim: torch.optim.Optimizer, steps: int) -> tuple[int, torch.optim.lr_scheduler.LambdaLR]:
+    """Return a tenth of the steps, over which the rate rises, and the schedule by which it does and then falls."""
+    warm = max(1, steps // 10)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optim, lambda step: min((step + 1) / warm, max(0.0, (steps - step) / max(1, steps - warm)))
+    )
+    return warm, schedule
 
 
 def train(setting: Setting, rows: Rows, weights: dict[str, Tensor], deadline: float) -> Bert:
@@ -182,11 +190,8 @@ def train(setting: Setting, rows: Rows, weights: dict[str, Tensor], deadline: fl
     usable = rows.fold != setting.fold
     epochs = [batches(rows, draw(rows, usable, setting, chance), setting.batch, chance) for _ in range(setting.epochs)]
     plan = [batch for epoch in epochs for batch in epoch]
-    optim = optimiser(model, setting)
-    warm = max(1, len(plan) // 10)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optim, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm)))
-    )
+    optim = optimiser(model, setting.rate, setting.decay)
+    warm, schedule = slope(optim, len(plan))
     running: dict[str, Tensor] = {}
     for step, drawn in enumerate(plan):
         own = weight[torch.from_numpy(drawn).to(rows.device)]
@@ -208,7 +213,7 @@ def train(setting: Setting, rows: Rows, weights: dict[str, Tensor], deadline: fl
     return model.eval()
 
 
-def remember(kept: dict[str, Tensor], model: Bert, decay: float) -> None:
+def remember(kept: dict[str, Tensor], model: Trunk, decay: float) -> None:
     """Move the running mean of the weights towards the model."""
     with torch.no_grad():
         for name, parameter in model.named_parameters():

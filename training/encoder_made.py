@@ -12,6 +12,7 @@ import hashlib
 import random
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import rows as labelled
@@ -312,9 +313,9 @@ def explanations(row: Row, donors: Donors, peers: list[Row]) -> list[Row]:
     return made
 
 
-def training_rows(names: tuple[str, ...]) -> list[Row]:
-    """Return the labelled rows for training, then what is made of them."""
-    rows = [row for name in names for row in read(name)]
+def training_rows(left_out: Sequence[str] = ()) -> list[Row]:
+    """Return the labelled rows for training and assistants' answers, then what is made of them and of other sets."""
+    rows = [row for name in labelled.TRAINING if name not in left_out for row in read(name)]
     donors = donors_of(rows)
     by_question: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
@@ -323,13 +324,21 @@ def training_rows(names: tuple[str, ...]) -> list[Row]:
     for row in rows:
         make = variations if row.source.startswith("evouna") else explanations
         made += make(row, donors, by_question[row.question])
-    return rows + assistants() + made + contrasts() + turned()
+    return rows + assistants() + made + contrasts() + ([] if "breaking-nli" in left_out else turned())
 
 
 def assistants() -> list[Row]:
     """Return answers as assistants write them, right and wrong, written for this project."""
     return [
-        Row(f"agent-{at}-{n}", one["question"], tuple(one["reference"]), plain(said["text"]), int(said["right"]), "agents", kind="agent")
+        Row(
+            f"agent-{at}-{n}",
+            one["question"],
+            tuple(one["reference"]),
+            plain(said["text"]),
+            int(said["right"]),
+            "agents",
+            kind="agent",
+        )
         for at, one in enumerate(labelled.read("agents"))
         for n, said in enumerate(one["responses"])
     ]
@@ -362,6 +371,15 @@ def contrasts() -> list[Row]:
 def turned() -> list[Row]:
     """Return sentences against others that differ in one word: the same, the opposite, something else."""
     return [
-        Row(f"turned-{at}", "", (one["premise"],), one["hypothesis"], int(one["label"] == "entailment"), "nli", kind="turned", asked=one["premise"])
+        Row(
+            f"turned-{at}",
+            "",
+            (one["premise"],),
+            one["hypothesis"],
+            int(one["label"] == "entailment"),
+            "nli",
+            kind="turned",
+            asked=one["premise"],
+        )
         for at, one in enumerate(labelled.read("breaking-nli"))
     ]

@@ -184,7 +184,9 @@ def main() -> None:
     parser.add_argument("--exact", action="store_true")
     options = parser.parse_args()
     # Half precision, as the reader was trained on.
-    sentences = {name: part.astype(np.float16).astype(np.float32) for name, part in sentence_weights(published_weights()).items()}
+    sentences = {
+        name: part.astype(np.float16).astype(np.float32) for name, part in sentence_weights(published_weights()).items()
+    }
     trained = {name: trained_weights(options.folder / name) for name in TRAINED}
     for name, weights in (*trained.items(), ("sentences", sentences)):
         model = build(weights, exact=options.exact)

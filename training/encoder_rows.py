@@ -23,7 +23,15 @@ from adjudge.judges.local._encoder import ids_of
 from adjudge.judges.local._sequence import sequence
 
 SOURCES = (
-    "evouna_nq", "evouna_tq", "nq301", "semeval_beetle", "semeval_scients", "agents", "qamr", "nli", "agent_pairs"
+    "evouna_nq",
+    "evouna_tq",
+    "nq301",
+    "semeval_beetle",
+    "semeval_scients",
+    "agents",
+    "qamr",
+    "nli",
+    "agent_pairs",
 )
 
 
@@ -46,10 +54,10 @@ def main() -> None:
     """Write the training and validation rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--without-share-alike", action="store_true", help="leave the SemEval rows out")
+    parser.add_argument("--without-share-alike", action="store_true", help="leave out what is CC-BY-SA")
     options = parser.parse_args()
     left_out = labelled.SHARE_ALIKE if options.without_share_alike else ()
-    train = training_rows(tuple(name for name in labelled.TRAINING if name not in left_out))
+    train = training_rows(left_out)
     validation = [row for name in labelled.VALIDATION for row in read(name)]
     columns = {f"train_{name}": column for name, column in arrays(train).items()}
     columns |= {f"val_{name}": column for name, column in arrays(validation).items()}

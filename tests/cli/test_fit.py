@@ -56,6 +56,6 @@ def test_calls_that_are_wrong(tmp_path: Path) -> None:
         ("labels.jsonl", "local:0", "nowhere/fit.json", "No such file"),
         ("none.jsonl", "local:0", "fit.json", "none.jsonl"),
     ):
-        code, out, err = adjudge("judge", "fit", labels, "--judge", judge, "--out", place, cwd=tmp_path)
+        code, _, err = adjudge("judge", "fit", labels, "--judge", judge, "--out", place, cwd=tmp_path)
         assert (code, said in err, err.count("\n")) == (2, True, 1), err
     assert not (tmp_path / "fit.json").exists()

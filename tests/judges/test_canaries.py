@@ -119,10 +119,14 @@ def test_a_judge_that_accepts_everything_is_seen() -> None:
     assert 0 < report.by_kind["master-key"][0] < report.by_kind["master-key"][1]  # the gate stops some of them
 
 
-def test_the_local_judge_takes_no_canary() -> None:
-    """The lexical judge is not fooled by any of them."""
-    judge = LocalJudge()
-    report = canary_report((canary["canary"], judge.judge_many([canary])[0]) for canary in canaries(ROWS, 1.0))
+@pytest.mark.parametrize("tier", [0, 1])
+@pytest.mark.parametrize("reference", ["Name{n} Family{n}", "Louis {n}", "{n}", "the {n} Stories", "Family{n}"])
+def test_the_local_judge_takes_no_canary(tier: int, reference: str) -> None:
+    """The judge in the package is not fooled by any of them, nor by a name that is right but for its number."""
+    rows = [{**row, "reference": [reference.format(n=n)]} for n, row in enumerate(ROWS)]
+    chosen = list(canaries(ROWS if reference.startswith("Name") else rows, 1.0))
+    judged = LocalJudge(tier=tier).judge_many(chosen)
+    report = canary_report((canary["canary"], one) for canary, one in zip(chosen, judged, strict=True))
     assert (report.false_positives, report.rate, report.scored) == (0, 0.0, 400)
 
 

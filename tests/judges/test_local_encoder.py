@@ -14,11 +14,13 @@ from adjudge.errors import DataError
 from adjudge.judges import LocalJudge, get_judge
 from adjudge.judges._attacks import load_attacks
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._encoder import READER, SENTENCES, WEIGHTS, WORDS, ids_of, logits
+from adjudge.judges.local._encoder import JUDGE, SENTENCES, SPANS, WEIGHTS, WORDS, ids_of, logits
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import FUSION, load_fusion
+from adjudge.judges.local._reader import SAID
 from adjudge.judges.local._sequence import CLS, SEP, nearest, plain, sequence
-from adjudge.judges.local._tier1 import AGREEMENT, Reading, are_names, assess_many, fused, read_many
+from adjudge.judges.local._tier1 import Reading, assess_many, fused, read_rows
+from adjudge.judges.local._tiers import AGREEMENTS
 from support import golden
 
 BARS = {
@@ -31,8 +33,8 @@ BARS = {
     "SemEval SciEntsBank, unseen questions": (0.715, 0.0),
 }
 FOLDER = files("adjudge.judges.local")
-EXACT = {row["id"]: row["reading"] for row in golden("encoder")}
-"""What the same networks say of validation rows in single precision: both logits, cosines."""
+EXACT = {row["id"]: row for row in golden("encoder")}
+"""What the same weights say of validation rows where nothing else is rounded; see training/exact.py."""
 
 
 @pytest.fixture(scope="module")
@@ -94,26 +96,35 @@ def test_texts_without_tokens_are_compared() -> None:
 
 
 def test_whole_numbers_turn_few_verdicts(sample: list[dict[str, Any]]) -> None:
-    """Weights of eight bits turn at most one verdict in a hundred, against single precision."""
+    """Rounding what flows through the encoders turns at most one verdict in a hundred, against single precision."""
     rows = as_rows(sample)
     seen = [_tier0.assess(*row) for row in rows]
-    found = read_many(rows, seen)
-    turned = signs = 0
+    found = read_rows(rows, seen)
+    turned = signs = spans = 0
     for at, row in enumerate(sample):
-        right, trick, *near = EXACT[row["id"]]
-        exact = Reading(right, trick, tuple(near), are_names(row["reference"]))
-        turned += fused(seen[at], found[at]).is_right != fused(seen[at], exact).is_right
-        signs += (found[at].right > 0) != (right > 0)
+        exact = EXACT[row["id"]]
+        there = replace(
+            found[at],
+            asserted=exact["asserted"],
+            judged=(exact["judged"][0], exact["judged"][1]),
+            said=tuple(exact["said"]),
+            cosines=tuple(exact["cosines"]),
+        )
+        turned += fused(seen[at], found[at]).is_right != fused(seen[at], there).is_right
+        signs += (found[at].judged[0] > 0) != (there.judged[0] > 0)
+        spans += found[at].asserted != there.asserted
     assert len(sample) > 200
     assert turned <= 0.01 * len(sample)
-    assert signs <= 0.015 * len(sample)
+    assert signs <= 0.02 * len(sample)
+    assert spans <= 0.07 * len(sample)  # mostly other ends of the same words
 
 
 def test_its_files_are_small_and_belong_together() -> None:
-    """All of tier 1 has under 36 MB, and the fusion was trained with these encoders."""
-    content = {name: files(WEIGHTS).joinpath(name).read_bytes() for name in (READER, SENTENCES, WORDS, "vocab.txt")}
-    assert sum(map(len, content.values())) < 36_000_000
-    for name in (READER, SENTENCES, WORDS):
+    """All of tier 1 has under 50 MB, and the fusion was trained with these encoders."""
+    names = (JUDGE, SPANS, SENTENCES, WORDS)
+    content = {name: files(WEIGHTS).joinpath(name).read_bytes() for name in (*names, "vocab.txt")}
+    assert sum(map(len, content.values())) < 50_000_000
+    for name in names:
         assert load_fusion().card["files"][name] == sha256(content[name]).hexdigest()
 
 
@@ -121,9 +132,12 @@ def test_it_was_trained_on_these_rows(training: Any) -> None:
     """The hashes in the data file are those of the committed rows and logits; no validation file is among them."""
     rows, _ = training
     card = load_fusion().card
-    assert card["training"] == {name: rows.digest(name) for name in rows.TRAINING}
-    held = (rows.DATA / "reader-held-out.npz").read_bytes()
-    assert card["files"]["reader-held-out.npz"] == sha256(held).hexdigest()
+    names = (*rows.TRAINING, "agents", "agents-fusion")
+    assert card["training"] == {name: rows.digest(name) for name in names}
+    assert card["encoders"] == {name: rows.digest(name) for name in ("agents", "spans", "breaking-nli")}
+    assert set(rows.VALIDATION).isdisjoint({*card["training"], *card["encoders"]})
+    for name in ("judge-held-out.npz", "spans-held-out.npz"):
+        assert card["files"][name] == sha256((rows.DATA / name).read_bytes()).hexdigest()
 
 
 def test_its_figures_are_as_they_have_to_be() -> None:
@@ -137,8 +151,8 @@ def test_its_figures_are_as_they_have_to_be() -> None:
     assert found["EVOUNA-NQ"]["top70"] >= 0.98
     assert found["EVOUNA-TQ"]["top70"] >= 0.995
     for split in ("EVOUNA-NQ", "EVOUNA-TQ", "NQ301"):
-        assert f"{found[split]['accuracy']:.0%}".replace("%", " %") in AGREEMENT
-        assert f"{found[split]['kappa']:.2f}".removeprefix("0") in AGREEMENT
+        assert f"{found[split]['accuracy']:.0%}".replace("%", " %") in AGREEMENTS[1]
+        assert f"{found[split]['kappa']:.2f}".removeprefix("0") in AGREEMENTS[1]
 
 
 def test_its_figures_are_its_own(training: Any) -> None:
@@ -159,19 +173,34 @@ def test_rules_stand_above_the_encoder() -> None:
 
 def test_the_encoders_have_a_name() -> None:
     """Where the encoders turn what tier 0 says, the first reason says so."""
-    seen = _tier0.assess("What is the song about?", ("the environment",), "Pollution and destruction of nature")
-    assert fused(seen, Reading(9.0, -9.0, (0.9,) * len(COSINES))).reasons[0] == "same-meaning"
-    seen = _tier0.assess("Which city is it?", ("Paris",), "A walk through Paris by night.")
-    assert fused(seen, Reading(-8.0, 8.0)).reasons[0] == "other-meaning"
+    turned = [
+        ("What is the song about?", "the environment", "Pollution and destruction of nature"),
+        (
+            "Where do you keep the bread?",
+            "in the freezer",
+            "It used to be in the freezer; these days it lies on top of it.",
+        ),
+    ]
+    reasons = [LocalJudge(tier=1).judge(*row).reasons[0] for row in turned]
+    assert reasons == ["same-meaning", "other-meaning"]
 
 
-def test_a_surer_reader_never_lowers_the_probability(sample: list[dict[str, Any]]) -> None:
-    """The fusion follows the logit: more of it is never less likely."""
+def test_a_surer_judge_never_lowers_the_probability(sample: list[dict[str, Any]]) -> None:
+    """The fusion follows the judge's logit, the reader's belief and tier 0's opinion of the assertion, one by one."""
     rows = as_rows(sample)
     seen = [_tier0.assess(*row) for row in rows]
-    for at, reading in read_many(rows, seen).items():
-        chances = [fused(seen[at], replace(reading, right=float(logit))).probability for logit in range(-9, 10)]
-        assert chances == sorted(chances)
+    for at, reading in read_rows(rows, seen).items():
+        for value in ("judge", "said_belief", "said_odds"):
+            chances = [fused(seen[at], put(reading, value, float(logit))).probability for logit in range(-9, 10)]
+            assert chances == sorted(chances)
+
+
+def put(reading: Reading, name: str, value: float) -> Reading:
+    """Return what the encoders say with another logit of the judge, or another value of what is asserted."""
+    if name == "judge":
+        return replace(reading, judged=(value, reading.judged[1]))
+    at = SAID.index(name)
+    return replace(reading, said=(*reading.said[:at], value, *reading.said[at + 1 :]))
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,41 @@
-"""How tier 1 weighs what it is told, and how far rules bound it, with trained parts made up so that sums are plain."""
+"""How tier 1 weighs what the encoders say, and how far it is bounded, with trees made up so that sums are plain."""
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from math import exp, log1p
 
 import pytest
 
-from adjudge.judges.local import _tier0, _tier1
+from adjudge.judges.local import LocalJudge, _tier0, _tier1
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES
-from adjudge.judges.local._model import Fusion, Line, Model, Trees, load_model
+from adjudge.judges.local._model import Fusion, Model, Trees, load_model
+from adjudge.judges.local._reader import SAID
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import prepare
-from adjudge.judges.local._tier0 import Assessment, assess, doubted
-from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_many
+from adjudge.judges.local._tier0 import OVERTURNED, Assessment, assess, doubted
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_rows
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}
 MODEL = Model({}, NAMES, Trees((), 0.0, 1.0, 0.0), Trees((), -3.0, 1.0, 0.0), {"share": 0.25, "words": 5}, CARD)
-NEAR = tuple(float(name == "text_best") for name in COSINES)
+JUDGED = len(NAMES)
+LEVELS = (-8.0, -3.0, -2.0, -1.0, -0.2, -0.01, 0.0, 0.2, 1.0, 2.0, 3.0, 8.0)
+
+
+def as_it_is(start: float) -> Trees:
+    """Return a tree that says the judge's logit, which is one of `LEVELS`, and `start` more."""
+    node: object = LEVELS[0]
+    for lower, level in pairwise(LEVELS):
+        node = (JUDGED, (lower + level) / 2, node, level)
+    return Trees((node,), start, 1.0, 0.0)
+
+
 FUSION = Fusion(
-    contained=Line((*NONE, 1.0), 4.0),
-    apart=Line((*NONE, 1.0, *NEAR), 0.0),
-    statements=Trees((), 1.5, 1.0, 0.0),
+    contained=as_it_is(4.0),
+    apart=as_it_is(0.0),
+    statements=as_it_is(1.5),
     doubt={"share": 0.25, "words": 5, "references": 3},
     card=CARD,
 )
@@ -33,13 +46,18 @@ def plain_parts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     """Put made-up parts in the place of the trained ones, but where the trained ones are meant."""
     if "trained" not in request.function.__name__:
         monkeypatch.setattr(_tier1, "load_fusion", lambda: FUSION)
-        monkeypatch.setattr(_tier1, "load_model", lambda: MODEL)
 
 
 def seen(words: int = 30, references: int = 9, probability: float = 0.1, **features: float) -> Assessment:
     """Return what tier 0 saw of an answer of some words, beside some references."""
     given = {"size": log1p(words), "references": log1p(references), **features}
     return Assessment(probability, ("seen",), values=tuple(given.get(name, 0.0) for name in NAMES))
+
+
+def reading(right: float, *, cosine: float = 0.9, names: bool = False, yes_no: bool = False, **said: float) -> Reading:
+    """Return what the encoders say: the judge's logit, the best cosine of the whole text, what is asserted."""
+    near = tuple(cosine if name == "text_best" else 0.0 for name in COSINES)
+    return Reading("so", (right, 0.0), tuple(said.get(name, 0.0) for name in SAID), near, names, yes_no)
 
 
 def chance(log_odds: float) -> float:
@@ -52,39 +70,22 @@ def sure_of(log_odds: float) -> Model:
     return replace(MODEL, weights=load_model().weights, phrases=Trees((), log_odds, 1.0, 0.0))
 
 
-def near(cosine: float) -> tuple[float, ...]:
-    """Return cosines of which the best of the whole text is given."""
-    return tuple(cosine if name == "text_best" else 0.0 for name in COSINES)
-
-
 def test_what_is_weighed() -> None:
-    """With a reference in it the reader is weighed; without, the cosines too; of statements tier 0 has two thirds."""
-    assert fused(seen(contained=1.0), Reading(-1.0, 0.0)).probability == pytest.approx(chance(3.0))
-    assert fused(seen(), Reading(2.0, 0.0, near(0.5))).probability == pytest.approx(chance(2.5))
+    """There are trees for references that stand in the response, for those that do not, and for statements."""
+    assert fused(seen(contained=1.0), reading(-1.0)).probability == pytest.approx(chance(3.0))
+    assert fused(seen(), reading(2.0)).probability == pytest.approx(chance(2.0))
     statement = Assessment(0.1, ("seen",), values=NONE, statement=True)
-    assert fused(statement, Reading(9.0, 0.0)).probability == pytest.approx(chance((2 * -3.0 + 1.5) / 3))
+    assert fused(statement, reading(-3.0)).probability == pytest.approx(chance(-1.5))
 
 
-@pytest.mark.parametrize(
-    ("words", "right", "trick", "capped"),
-    [
-        (40, -3.0, 3.0, True),
-        (41, -3.0, 3.0, False),
-        (40, -2.0, 3.0, False),
-        (40, -2.01, 3.0, True),
-        (40, -3.0, 2.0, False),
-        (40, -3.0, 2.01, True),
-    ],
-)
-def test_tricks(words: int, right: float, trick: float, capped: bool) -> None:
-    """Of at most 40 words, a reader that sees a trick and nothing right is believed: .3 at most is left."""
-    found = fused(seen(words, contained=1.0), Reading(right, trick)).probability
-    assert found == pytest.approx(0.3 if capped else chance(right + 4.0))
-
-
-def test_a_trick_raises_nothing() -> None:
-    """A bound is a bound: less than .3 stays what it is."""
-    assert fused(seen(contained=1.0), Reading(-8.0, 3.0)).probability == pytest.approx(chance(-4.0))
+@pytest.mark.parametrize("at", range(2 + len(SAID) + len(COSINES)))
+def test_the_order_of_values(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    """Trees find the features first, then both logits of the judge, what is asserted, and the cosines."""
+    given = [float(n) for n in range(2 + len(SAID) + len(COSINES))]
+    tree = Trees(((len(NAMES) + at, at - 0.5, 9.0, (len(NAMES) + at, at + 0.5, 1.0, 9.0)),), 0.0, 1.0, 0.0)
+    monkeypatch.setattr(_tier1, "load_fusion", lambda: replace(FUSION, apart=tree))
+    told = Reading("so", (given[0], given[1]), tuple(given[2 : 2 + len(SAID)]), tuple(given[2 + len(SAID) :]))
+    assert fused(seen(), told).probability == pytest.approx(chance(1.0))
 
 
 @pytest.mark.parametrize(
@@ -94,22 +95,36 @@ def test_a_trick_raises_nothing() -> None:
         (12, 0.4, 0.0, False, 0.1, 3.0, False),
         (13, 0.39, 0.0, False, 0.1, 3.0, False),
         (12, 0.39, 0.0, False, 0.5, 3.0, False),
-        (12, 0.9, 0.0, True, 0.1, 3.0, True),
-        (12, 0.9, 0.24, True, 0.1, 3.0, True),
-        (12, 0.9, 0.25, True, 0.1, 3.0, False),
-        (12, 0.9, 0.25, True, 0.1, 1.0, True),
-        (12, 0.9, 0.25, False, 0.1, 1.0, True),
-        (12, 0.9, 0.24, False, 0.1, 1.0, False),
-        (12, 0.0, 0.25, False, 0.1, 3.0, False),
+        (4, 0.9, 0.0, True, 0.1, 3.0, True),
+        (5, 0.9, 0.0, True, 0.1, 3.0, False),
+        (4, 0.9, 0.24, True, 0.1, 3.0, True),
+        (4, 0.9, 0.25, True, 0.1, 3.0, False),
+        (4, 0.9, 0.25, True, 0.1, 1.0, True),
+        (4, 0.9, 0.25, False, 0.1, 1.0, True),
+        (4, 0.9, 0.24, False, 0.1, 1.0, False),
+        (4, 0.0, 0.25, False, 0.1, 3.0, False),
     ],
 )
 def test_few_words_need_a_voucher(
     words: int, cosine: float, alike: float, names: bool, before: float, right: float, left: bool
 ) -> None:
-    """Up to 12 words that tier 0 takes for wrong are right only if near in meaning, or spelt alike and surely so."""
-    reading = Reading(right, 0.0, near(cosine), names)
-    found = fused(seen(words, probability=before, trigram=alike), reading).probability
-    assert found == pytest.approx(0.49 if left else chance(right + cosine))
+    """Up to 12 words that tier 0 takes for wrong are right only if near in meaning; up to 4 not as another name."""
+    told = reading(right, cosine=cosine, names=names)
+    found = fused(seen(words, probability=before, trigram=alike), told)
+    assert found.probability == pytest.approx(0.49 if left else chance(right))
+    # What tier 0 is sure of when it reads the assertion alone needs no other voucher.
+    told = reading(right, cosine=cosine, names=names, said_odds=2.9)
+    assert fused(seen(words, probability=before, trigram=alike), told).probability == pytest.approx(chance(right))
+
+
+@pytest.mark.parametrize(
+    ("sure", "before", "contained", "left"),
+    [(-8.01, 0.1, 0.0, True), (-8.0, 0.1, 0.0, False), (-15.0, 0.5, 0.0, False), (-15.0, 0.1, 1.0, False)],
+)
+def test_what_asserts_nothing(sure: float, before: float, contained: float, left: bool) -> None:
+    """Where the reader is sure that nothing is asserted, and no reference is there, nearness does not make it right."""
+    found = fused(seen(probability=before, contained=contained), reading(3.0, said_sure=sure)).probability
+    assert (found == pytest.approx(0.49)) is left
 
 
 @pytest.mark.parametrize(
@@ -125,9 +140,37 @@ def test_few_words_need_a_voucher(
 )
 def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
     """A wrong answer of few words beside few references is doubted by a share of its distance from one half."""
-    found = fused(seen(words, references, probability=0.9), Reading(right, 0.0, near(0.0))).probability
+    found = fused(seen(words, references, probability=0.9), reading(right)).probability
     p = chance(right)
     assert found == pytest.approx(p + 0.25 * (1 - 2 * p) if doubts else p)
+
+
+@pytest.mark.parametrize("rule", sorted(OVERTURNED))
+@pytest.mark.parametrize(
+    ("right", "odds", "says_so", "turned"),
+    [
+        (3.0, 2.9, False, True),
+        (3.0, 2.8, False, False),
+        (-3.0, 4.0, False, False),
+        (0.0, 4.0, False, True),
+        (3.0, 4.0, True, True),
+    ],
+)
+def test_rules_that_are_overturned(rule: str, right: float, odds: float, says_so: bool, turned: bool) -> None:
+    """A rule is overturned where the trees say right, and tier 0 is sure of what is asserted.
+
+    A yes or no is not asserted by a span: there the trees suffice, unless the response says yes or no itself.
+    """
+    ruled = replace(seen(), reasons=(rule,), ruled=True)
+    if rule == "yes-no":
+        turned = right >= 0 and not says_so
+    found = fused(ruled, reading(right, said_odds=odds, yes_no=says_so))
+    if not turned:
+        assert found == replace(ruled, asserted="so")
+        return
+    assert found.probability == pytest.approx(chance(right))
+    assert found.reasons[:2] == ("same-meaning", rule)
+    assert (found.ruled, found.asserted) == (False, "so")
 
 
 @pytest.mark.parametrize(
@@ -148,10 +191,10 @@ def test_doubt(words: int, references: int, right: float, doubts: bool) -> None:
 def test_reasons(before: float, right: float, reasons: tuple[str, ...]) -> None:
     """A verdict that is turned says so first; low confidence is said where it is low now, not where it was."""
     given = Assessment(before, ("seen", "low-confidence"), values=seen().values)
-    found = fused(given, Reading(right, 0.0, near(0.0)))
+    found = fused(given, reading(right))
     assert found.reasons == reasons
-    assert (found.values, found.ruled, found.statement) == (given.values, False, False)
-    statement = fused(Assessment(0.1, ("seen",), values=NONE, statement=True), Reading(right, 0.0))
+    assert (found.values, found.ruled, found.statement, found.asserted) == (given.values, False, False, "so")
+    statement = fused(Assessment(0.1, ("seen",), values=NONE, statement=True), reading(right))
     assert statement.reasons[-1] == "low-confidence"
     assert statement.statement
 
@@ -192,17 +235,37 @@ def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_re
 
 
 def test_what_the_trained_encoders_are_asked() -> None:
-    """What a rule decides is not read; cosines are of rows whose reference, no statement, does not stand in them."""
+    """What a rule decides is not read, but for rules that may be overturned; cosines are of phrases that are apart."""
     statement = "The switch opens a gap in the path, so the bulb has no closed path to the battery."
     rows = [
         ("What is the song about?", ("the environment",), "Pollution and destruction of nature"),
         ("Which city is it?", ("Paris",), "A walk through Paris by night."),
         ("Why is the bulb off?", (statement,), "There is a gap in the path."),
         ("Which city is it?", ("Paris",), "It is not Paris."),
+        ("How many seats does it have?", ("14",), "It has 15 seats."),
+        ("Is it open?", ("yes",), "No, it is not."),
+        ("Which city is it?", ("Paris",), "Paris"),
     ]
-    found = read_many(rows, [assess(*row) for row in rows])
-    assert {at: len(reading.cosines) for at, reading in found.items()} == {0: len(COSINES), 1: 0, 2: 0}
-    assert [reading.names for reading in found.values()] == [False, True, False]
+    found = read_rows(rows, [assess(*row) for row in rows])
+    near = len(COSINES)
+    assert {at: len(one.cosines) for at, one in found.items()} == {0: near, 1: 0, 2: 0, 4: near, 5: near}
+    assert [one.names for one in found.values()] == [False, True, False, False, False]
+    assert [one.yes_no for one in found.values()] == [False, False, False, False, True]
+    assert all(len(one.said) == len(SAID) for one in found.values())
+    values = dict(zip(SAID, found[1].said, strict=True))
+    assert (found[1].asserted, values["said_there"], values["said_right"]) == ("Paris", 1.0, 1.0)
+    assert values["said_odds"] == pytest.approx(4.595, abs=0.001)  # log(.99 / .01)
+    assert values["said_size"] == pytest.approx(1 / 12)
+    assert found[4].asserted == "15"
+    assert dict(zip(SAID, found[4].said, strict=True))["said_right"] == 0.0
+
+
+def test_what_is_asserted_is_in_the_trained_judgement() -> None:
+    """A judgement has what the reader found, where it was asked; tier 0 and rules that decide have none."""
+    row = ("Who won the final?", "Ana Sol", "Karlo came second, behind Ana Sol, who won.")
+    assert LocalJudge(tier=1).judge(*row).asserted == "Ana Sol"
+    assert LocalJudge(tier=0).judge(*row).asserted is None
+    assert LocalJudge(tier=1).judge("Who won the final?", "Ana Sol", "Not Ana Sol.").asserted is None
 
 
 @pytest.mark.parametrize(

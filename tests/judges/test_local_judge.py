@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from adjudge.judges.local import AGREEMENT, LocalJudge, _tiers
-from adjudge.judges.local._model import Line, Trees, chance
+from adjudge.judges.local._model import Trees, chance
 from adjudge.judges.local._tier0 import Assessment, assess
-from adjudge.judges.local._tier1 import AGREEMENT as AGREEMENT_1
 from adjudge.judges.local._tier1 import assess_many
+from adjudge.judges.local._tiers import AGREEMENTS
 
 LEAVES = Trees(((0, 2.0, (1, 5.0, 1.0, 2.0), 4.0), (1, 0.0, 10.0, 20.0)), start=0.5, scale=3.0, shift=-1.0)
 
@@ -26,9 +26,8 @@ def test_trees(values: tuple[float, ...], log_odds: float) -> None:
     assert LEAVES.log_odds(values) == log_odds
 
 
-def test_sums_and_chances() -> None:
-    """A line is a weighted sum from its start; log-odds are a chance, whatever their size."""
-    assert Line((2.0, -1.0), 0.5).log_odds((1.0, 3.0)) == -0.5
+def test_chances() -> None:
+    """Log-odds are a chance, whatever their size."""
     assert [chance(one) for one in (-1e9, -2.0, 0.0, 2.0, 1e9)] == pytest.approx([0, 0.1192029, 0.5, 0.8807971, 1])
     assert chance(-700.0) > 0.0
 
@@ -101,9 +100,9 @@ def test_a_tier_needs_all_of_its_packages(monkeypatch: pytest.MonkeyPatch, missi
 
 def test_a_tier_has_its_own_words_and_assessor() -> None:
     """Each tier assesses by itself, and says how far it agrees with people, not another."""
-    assert (LocalJudge(tier=0).agreement, LocalJudge(tier=1).agreement) == (AGREEMENT, AGREEMENT_1)
+    assert (LocalJudge(tier=0).agreement, LocalJudge(tier=1).agreement) == (AGREEMENT, AGREEMENTS[1])
     assert AGREEMENT.startswith("local judge, tier 0;")
-    assert AGREEMENT_1.startswith("local judge, tier 1;")
+    assert AGREEMENTS[1].startswith("local judge, tier 1;")
     assert _tiers.assessor(1) is assess_many
     assert _tiers.assessor(0) is not assess_many
     row = ("Where do goats come from?", ("Iran",), "They come from Persia, they say.")

@@ -66,6 +66,20 @@ def test_lines_have_the_same_keys(tmp_path: Path, run: str) -> None:
     assert [line["status"] for line in bad] == ["error", "error"]
     assert all(list(line) == list(good) for line in bad)
     assert [(line["probability"], line["tier"], line["reasons"]) for line in bad] == [(None, None, [])] * 2
+    assert [line["asserted"] for line in bad] == [None, None]
+
+
+def test_a_line_says_what_was_read_as_the_answer(tmp_path: Path, run: str) -> None:
+    """With tier 1 a line has the words that the reader took for the answer, and its reason quotes them."""
+    path, out = tmp_path / "read.jsonl", tmp_path / "out.jsonl"
+    row = {"id": "a", "question": "Who won the final?", "reference": "Ana Sol"}
+    texts = ("Karlo came second, behind Ana Sol, who won.", "Not Ana Sol.")
+    path.write_text("".join(json.dumps({**row, "id": str(n), "response": text}) + "\n" for n, text in enumerate(texts)))
+    judge_file(str(path), "local:1", run=run, out=str(out))
+    read, ruled = lines(out)
+    assert (read["asserted"], ruled["asserted"]) == ("Ana Sol", None)
+    assert "read as: Ana Sol (local judge" in read["reason"]
+    assert "read as" not in ruled["reason"]
 
 
 def test_a_run_remembers_how_far_its_judge_is_trusted(rows: str, run: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -223,6 +223,8 @@ class JudgeScorer(Scorer):
             notes["reasons"] = " ".join(judgement.reasons)
         if judgement.tier is not None:
             notes["tier"] = str(judgement.tier)
+        if judgement.asserted is not None:
+            notes["asserted"] = judgement.asserted
         more: dict[str, Any] = {"notes": notes or None, "provenance": provenance}
         if judgement.calls or judgement.raw is not None:
             more["detail"] = {"raw": judgement.raw, "calls": judgement.calls}

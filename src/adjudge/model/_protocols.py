@@ -75,8 +75,8 @@ class Judgement:
     """A judge's answer about one response: a verdict, or numbers by rubric, or why there is neither.
 
     `raw` is the text of the last reply, `calls` the number of requests. Some judges also give `probability`, that of
-    CORRECT, `reasons`, which name what they saw, `tier`, which of their tiers decided, and `asserted`, what the response
-    gives as its answer.
+    CORRECT, `reasons`, which name what they saw, `tier`, which of their tiers decided, and `asserted`, the words of the
+    response that they read as its answer.
     """
 
     status: Status

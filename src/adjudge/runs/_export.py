@@ -156,6 +156,7 @@ def verdict_line(id_: Any, names: Sequence[str], scores: Sequence[Score]) -> byt
         line["probability"] = score.parts.get("probability")
         line["tier"] = int(notes["tier"]) if "tier" in notes else None
         line["reasons"] = notes.get("reasons", "").split()
+        line["asserted"] = notes.get("asserted")
     return json_line(line)
 
 

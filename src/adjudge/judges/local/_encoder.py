@@ -1,8 +1,9 @@
-"""The two encoders of tier 1, both MiniLM-L6 in whole numbers: a reader and a sentence encoder.
+"""The three encoders of tier 1, all MiniLM-L6 in whole numbers: a reader, a judge and a sentence encoder.
 
-The reader was fine-tuned to take question, references and candidate together. The sentence encoder is as published and
-takes one text at a time. Both share the table of words. Everything is rounded by token, so that a row's numbers are the
-same alone and in any batch; rows of about the same length are read together. Needs `adjudge[local]`.
+The reader takes question and response and finds what is asserted. The judge was fine-tuned from it to take question,
+references and candidate together. The sentence encoder is as published and takes one text at a time. They share the
+table of words. Everything is rounded by token, so that a row's numbers are the same alone and in any batch; rows of
+about the same length are read together. Needs `adjudge[local]`.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError
@@ -17,12 +18,13 @@ if TYPE_CHECKING:
     from adjudge.judges._fit import Fit
     from adjudge.model import Ask, ChatModel
 
-VERSION = "6"
+VERSION = "7"
 OWN_LABELS = "own-labels"
 """The reason of a verdict that a fit has turned."""
 
 _NEVER_FITTED = frozenset(("vacuous", "injected-verdict", "too-long"))
 _LONGEST = 1_000_000
+_SHOWN = 80  # characters of an assertion in a reason
 _TOGETHER = 1024  # rows that are assessed at once: enough to fill batches, whatever the number of rows
 
 
@@ -31,7 +33,8 @@ class LocalJudge:
 
     `tier` chooses among what is installed: 0 is there always, 1 needs `adjudge[local]`; without it, the best one. A
     judgement has the `probability` of CORRECT, and the names of what was seen as `reasons`: the first is what spoke
-    loudest, `low-confidence` says that people would disagree about such a row, or the judge with them.
+    loudest, `low-confidence` says that people would disagree about such a row, or the judge with them. `asserted` are
+    the words that tier 1 read as the answer; None where it found none, where a rule decided, and in tier 0.
 
     >>> LocalJudge(tier=0).judge("What is the capital of France?", "Paris", "It is Paris.").verdict
     'CORRECT'
@@ -139,7 +142,8 @@ class LocalJudge:
     def _said(self, seen: Assessment) -> Judgement:
         if seen.reasons == ("vacuous",):
             return self._judgement(seen, "vacuous")
-        return self._judgement(seen, f"{', '.join(seen.reasons)} ({self.agreement})")
+        read_as = "" if seen.asserted is None else f", read as: {shorten(seen.asserted, _SHOWN)}"
+        return self._judgement(seen, f"{', '.join(seen.reasons)}{read_as} ({self.agreement})")
 
     def _judgement(self, seen: Assessment, reason: str) -> Judgement:
         return Judgement(

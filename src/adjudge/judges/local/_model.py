@@ -1,4 +1,4 @@
-"""The trained parts of the tiers, read from their data files: weights of stems, sets of small trees, weighted sums.
+"""The trained parts of the tiers, read from their data files: weights of stems, sets of small trees.
 
 References that are names, numbers and phrases have their own, and so have references that are statements.
 """
@@ -60,6 +60,7 @@ class Fusion:
     contained: Trees  # the candidate mentions a reference
     apart: Trees  # none does: with the cosines
     statements: Trees  # the references are statements
+    doubt: Mapping[str, float]
     card: Mapping[str, Any]
 
 
@@ -70,7 +71,8 @@ def load_fusion() -> Fusion:
     from adjudge.judges.local._reader import SAID
 
     record = _read(FUSION, "judge", "trick", *SAID, *COSINES)
-    return Fusion(*(_trees(record[name]) for name in ("contained", "apart", "statements")), record["card"])
+    contained, apart, statements = (_trees(record[name]) for name in ("contained", "apart", "statements"))
+    return Fusion(contained, apart, statements, record["doubt"], record["card"])
 
 
 @cache

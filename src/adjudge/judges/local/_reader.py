@@ -52,8 +52,7 @@ class Encoded:
 
 def encode(question: str, response: str) -> Encoded:
     """Return a question and a response as tokens."""
-    asked, _ = tokens_with_places(question)
-    asked = cut(asked, LONGEST_QUESTION)
+    asked = cut(tokens_with_places(question)[0], LONGEST_QUESTION)
     said, places = tokens_with_places(response)
     if len(said) > LONGEST_SAID:
         head = LONGEST_SAID * 2 // 3
@@ -71,8 +70,7 @@ def encode(question: str, response: str) -> Encoded:
 class Asserted:
     """What a response gives as its answer: a text, or None where it gives none.
 
-    `sure` is by how much its span beats none, in log-odds; `belief(places)` is by how much the best span that touches one
-    of some places beats the best that touches none of them.
+    `sure` is by how much its best span beats none, in log-odds.
     """
 
     text: str | None
@@ -80,10 +78,12 @@ class Asserted:
     odds: Array
     """For each first token (row) and last token (column) the log-odds that the span between them is the answer."""
     none: float
+    """The log-odds that nothing is asserted."""
     places: tuple[Place | None, ...]
+    """Where each token stands in the response; None for tokens of the question."""
 
     def belief(self, wanted: Sequence[Place]) -> float:
-        """Return how much the reader believes in one of some places, against everything else."""
+        """Return by how much the best span that touches one of some places beats all others, and none."""
         import numpy as np
 
         touched = [
@@ -111,6 +111,7 @@ def read_many(rows: Sequence[tuple[str, str]]) -> list[Asserted]:
 
 
 def asserted_by(response: str, read: Encoded, logits: Array) -> Asserted:
+    """Return what a response asserts, by the reader's two logits of each token."""
     import numpy as np
 
     size = len(read.places)

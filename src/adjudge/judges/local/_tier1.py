@@ -2,7 +2,8 @@
 
 The reader says what a response asserts, the judge what it thinks of question, references and response together, and
 where no reference stands in the response the sentence encoder how near they are. Trees weigh all of it. Rules decide as
-in tier 0, but for those that look at words which may belong to something else (`OVERTURNED`).
+in tier 0, but for those that look at words which may belong to something else (`OVERTURNED`): there a right assertion
+overturns the rule. What tier 0 takes for wrong is not accepted on nearness of meaning alone (`_is_vouched_for`).
 """
 
 from __future__ import annotations
@@ -10,28 +11,37 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import expm1, log
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
+from adjudge.judges.local._assessment import UNSURE, Assessment
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._lists.choices import spoken
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
-from adjudge.judges.local._reader import Asserted, places_of, read_many
+from adjudge.judges.local._reader import SAID, Asserted, places_of, read_many
 from adjudge.judges.local._reading.answer import answer_of
-from adjudge.judges.local._tier0 import OVERTURNED, UNSURE, Assessment
+from adjudge.judges.local._tier0 import OVERTURNED
 
 if TYPE_CHECKING:
     from adjudge.judges.local._encoder import Row
 
 _KNOWN = re.compile(r"[A-Za-z0-9]")
-_CONTAINED = NAMES.index("contained")
+_YES_NO = re.compile(r"(?:^|[.!?:;,\n])\W*(?:yes|no)\b", re.IGNORECASE)
+_SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
+_NEAR = COSINES.index("text_best")
+_SURE_OF, _ODDS = (SAID.index(name) for name in ("said_sure", "said_odds"))
 _LOOKED_AT = 50  # references that are looked at
 _FAR = 15.0  # log-odds beyond which it makes no difference
 _SHARE = 0.001  # the least probability that is told from none
 _LONG = 12  # words of an assertion
+_SETTLED = 2.9  # log-odds at which tier 0 is as sure of an assertion as its rules are: not of a part of a name
+_NOTHING = -8.0  # log-odds at which the reader is sure that nothing is asserted
+_FEW, _FAR_OFF = 12, 0.4  # few words that mean nothing near the reference: what pleases a judge says nothing at all
+_BARE, _SPELT, _SURE = 4, 0.25, 0.8  # a bare answer that is spelt like the reference is rather another name
+_LEFT = 0.49  # the most that is left to what nothing vouches for
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,18 +52,23 @@ class Reading:
     judged: tuple[float, float]
     """The log-odds of right, and of a trick."""
     said: tuple[float, ...]
+    """What is made of the assertion: the values that `SAID` names."""
     cosines: tuple[float, ...] = ()
+    names: bool = False
+    """Whether a reference is a name: another one near it in meaning is somebody else."""
+    yes_no: bool = False
+    """Whether the response says yes or no in so many words, at the beginning of a sentence or after a comma."""
 
 
 def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     """Assess responses; the encoders read those that no rule decides, many at a time.
 
     >>> one, other = assess_many([
-    ...     ("Where do goats come from?", ("Iran",), "They come from Persia, today called Iran."),
-    ...     ("Where do goats come from?", ("Iran",), "Not from Iran."),
+    ...     ("Who won?", ("Ana Sol",), "Karlo came second, behind Ana Sol, who won."),
+    ...     ("Who won?", ("Ana Sol",), "Not Ana Sol."),
     ... ])
     >>> one.is_right, one.asserted, other.is_right, other.reasons
-    (True, 'Iran', False, ('negated',))
+    (True, 'Ana Sol', False, ('negated',))
     """
     found = [_tier0.assess(*row) for row in rows]
     for at, reading in read_rows(rows, found).items():
@@ -73,7 +88,14 @@ def read_rows(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Read
     asserted = read_many([(question, text) for question, _, text in given.values()])
     judged = logits(list(given.values()))
     return {
-        at: Reading(said.text, verdict, said_values(row, said), near.get(at, ()))
+        at: Reading(
+            said.text,
+            verdict,
+            said_values(row, said),
+            near.get(at, ()),
+            are_names(row[1]),
+            bool(_YES_NO.search(row[2])),
+        )
         for (at, row), said, verdict in zip(given.items(), asserted, judged, strict=True)
     }
 
@@ -111,9 +133,12 @@ def fused(seen: Assessment, reading: Reading) -> Assessment:
     trees = fusion.statements if seen.statement else fusion.contained if seen.values[_CONTAINED] else fusion.apart
     values = (*seen.values, *reading.judged, *reading.said, *reading.cosines)
     probability = chance(trees.log_odds(values))
-    if seen.ruled and probability < 0.5:
-        # The rule and the encoders agree.
+    if seen.ruled and not (probability >= 0.5 and _is_overturned(seen, reading)):
         return replace(seen, asserted=reading.asserted)
+    if not (seen.statement or seen.ruled):
+        if not (seen.is_right or _is_vouched_for(probability, seen, reading)):
+            probability = min(probability, _LEFT)
+        probability = _doubted(probability, seen)
     reasons = [reason for reason in seen.reasons if reason != "low-confidence"]
     if (probability >= 0.5) != seen.is_right:
         reasons.insert(0, "same-meaning" if probability >= 0.5 else "other-meaning")
@@ -122,3 +147,46 @@ def fused(seen: Assessment, reading: Reading) -> Assessment:
     return Assessment(
         probability, tuple(reasons), values=seen.values, statement=seen.statement, asserted=reading.asserted
     )
+
+
+def are_names(references: Sequence[str]) -> bool:
+    """Return whether a reference is written as names are: every longer word begins with a capital letter, or a digit.
+
+    >>> are_names(["Lake of Constance"]), are_names(["the lake"]), are_names(["1989"])
+    (True, False, False)
+    """
+    longer = ([word for word in one.split() if len(word) > 3] for one in references[:_LOOKED_AT])
+    return any(
+        words and words[0].isalpha() and all(word[0].isupper() or word[0].isdigit() for word in words)
+        for words in longer
+    )
+
+
+def _is_overturned(seen: Assessment, reading: Reading) -> bool:
+    """Whether what a response asserts speaks against the rule that called it wrong."""
+    # A yes or no is not a span of prose: there the judge is believed, unless the response says one.
+    if seen.reasons[0] == "yes-no":
+        return not reading.yes_no
+    return reading.said[_ODDS] >= _SETTLED
+
+
+def _is_vouched_for(probability: float, seen: Assessment, reading: Reading) -> bool:
+    """Whether more than nearness in meaning speaks for a response that tier 0 takes for wrong."""
+    if seen.values[_CONTAINED] or reading.said[_ODDS] >= _SETTLED:
+        return True
+    if reading.said[_SURE_OF] < _NOTHING:
+        return False
+    words, is_alike = round(expm1(seen.values[_SIZE])), seen.values[_ALIKE] >= _SPELT
+    # A name near another in meaning is somebody else, so letters decide there.
+    if words <= _BARE and (reading.names or is_alike):
+        return is_alike and probability >= _SURE
+    return words > _FEW or reading.cosines[_NEAR] >= _FAR_OFF
+
+
+def _doubted(probability: float, seen: Assessment) -> float:
+    """Return the probability with the doubt that is due to few words, beside few references, taken for wrong."""
+    doubt = load_fusion().doubt
+    words, given = (round(expm1(seen.values[at])) for at in (_SIZE, _GIVEN))  # both features are logarithms
+    if probability >= 0.5 or words > doubt["words"] or given > doubt["references"]:
+        return probability
+    return probability + doubt["share"] * (1 - 2 * probability)
