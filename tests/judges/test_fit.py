@@ -62,7 +62,8 @@ def test_it_finds_what_the_labels_say() -> None:
         1 / (1 + exp(-sum(w * v for w, v in zip(found.weights, row.values, strict=True))))
         for row in (rows[0], rows[-1])
     )
-    assert (high, low) == (pytest.approx(0.7, abs=0.05), pytest.approx(0.3, abs=0.05))
+    assert high == pytest.approx(0.7, abs=0.05)
+    assert low == pytest.approx(0.3, abs=0.05)
     assert found.is_shown
     assert found.closer is not None
     assert found.closer.value > 0.05

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 
 from adjudge.judges.local import AGREEMENT, LocalJudge, _tiers
+from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._model import Trees, chance
-from adjudge.judges.local._tier0 import Assessment, assess
+from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tier1 import assess_many
 from adjudge.judges.local._tiers import AGREEMENTS
 

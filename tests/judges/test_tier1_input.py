@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges.local import LocalJudge, _encoder, _sequence
-from adjudge.judges.local import _tier0 as tier0
+from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._encoder import ids_of
 from adjudge.judges.local._reading import candidate as _candidate
 from adjudge.judges.local._reading import reference as _reference
@@ -62,9 +62,9 @@ def test_many_rows_take_the_memory_of_some() -> None:
     judge = LocalJudge(tier=1)
     sizes: list[int] = []
 
-    def assess(rows: Sequence[Any]) -> list[tier0.Assessment]:
+    def assess(rows: Sequence[Any]) -> list[Assessment]:
         sizes.append(len(rows))
-        return [tier0.Assessment(float(text == "right"), (text,)) for _, _, text in rows]
+        return [Assessment(float(text == "right"), (text,)) for _, _, text in rows]
 
     judge._assess = assess
     texts = ["right", "wrong", "odd"] * 3333
