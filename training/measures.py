@@ -21,6 +21,10 @@ SPLITS = {
 }
 
 
+SURE = 0.9
+"""The least probability of a sure verdict."""
+
+
 def figures(chances: Sequence[float], labels: Sequence[int]) -> dict[str, float]:
     """Return accuracy, kappa, calibration error and the accuracy of the most confident 70 %.
 
@@ -50,6 +54,45 @@ def _calibration_error(pairs: Sequence[tuple[float, int]], bins: int = 10) -> fl
         held[min(bins - 1, int(pair[0] * bins))].append(pair)
     gaps = (abs(sum(chance for chance, _ in one) - sum(label for _, label in one)) for one in held)
     return sum(gaps) / len(pairs)
+
+
+def elsewhere(rows: Sequence[labelled.Row]) -> dict[str, Any]:
+    """Return how tier 1 does on rows from other sources than training: calibration, sure verdicts, every reason.
+
+    `ece` is without the error that chance alone gives: of each bin, the squared gap less the variance of its share.
+    """
+    from adjudge.judges.local._tier1 import assess_many
+
+    found = assess_many([(row["question"], tuple(row["reference"]), row["candidate"]) for row in rows])
+    pairs = [(one.probability, row["label"]) for one, row in zip(found, rows, strict=True)]
+    reasons: dict[str, dict[str, list[int]]] = {}
+    for one, row in zip(found, rows, strict=True):
+        kept = reasons.setdefault(one.reasons[0], {}).setdefault("CORRECT" if one.is_right else "WRONG", [0, 0])
+        kept[0] += 1
+        kept[1] += one.is_right == bool(row["label"])
+    sure_right = [label for chance, label in pairs if chance >= SURE]
+    sure_wrong = [label for chance, label in pairs if chance <= 1 - SURE]
+    return {
+        "rows": len(rows),
+        "accuracy": round(sum((chance >= 0.5) == bool(label) for chance, label in pairs) / len(pairs), 4),
+        "ece": round(_debiased_error(pairs), 4),
+        "sure CORRECT": [len(sure_right), sum(sure_right)],
+        "sure WRONG": [len(sure_wrong), len(sure_wrong) - sum(sure_wrong)],
+        "reasons": {name: reasons[name] for name in sorted(reasons)},
+    }
+
+
+def _debiased_error(pairs: Sequence[tuple[float, int]], bins: int = 10) -> float:
+    held: list[list[tuple[float, int]]] = [[] for _ in range(bins)]
+    for pair in pairs:
+        held[min(bins - 1, int(pair[0] * bins))].append(pair)
+    total = 0.0
+    for one in held:
+        if len(one) > 1:
+            share = sum(label for _, label in one) / len(one)
+            gap = sum(chance for chance, _ in one) / len(one) - share
+            total += len(one) * max(0.0, gap**2 - share * (1 - share) / (len(one) - 1)) ** 0.5
+    return total / len(pairs)
 
 
 def measure(probability: Probability) -> dict[str, dict[str, float]]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,11 +38,11 @@ import tier0
 from adjudge.judges.local._encoder import JUDGE, SENTENCES, SPANS, WORDS, logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
-from adjudge.judges.local._model import load_model
+from adjudge.judges.local._model import load_fusion, load_model
 from adjudge.judges.local._reader import SAID, Asserted, asserted_by, encode, read_many
 from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._sequence import plain
-from adjudge.judges.local._tier1 import said_values
+from adjudge.judges.local._tier1 import assess_many, said_values
 
 WEIGHTS = ROOT / "packages" / "weights" / "adjudge_weights"
 FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
@@ -50,6 +51,10 @@ JUDGED, READ = (labelled.DATA / f"{name}-held-out.npz" for name in ("judge", "sp
 CONTAINED = NAMES.index("contained")
 DOUBT = {"share": 0.18, "words": 5, "references": 3}
 """Of a short answer that is called wrong: in other sets people accept more of those."""
+AGENTS = ROOT / "benchmarks" / "agents"
+OWN = ("hand-a", "hand-c")
+"""Answers as assistants write them, by hands that wrote no training row: what WRONG is worth is learnt from these."""
+FACTORS = np.arange(0.05, 1.005, 0.01)
 AGENTS_WEIGHT = 2.0
 """Of an assistant's answer, where a labelled row has 1 and a made one MADE_WEIGHT."""
 UP = ("judge", "said_belief", "said_odds")
@@ -166,7 +171,7 @@ def learn(kind: str, given: Material) -> dict[str, Any]:
 def train(names: tuple[str, ...]) -> dict[str, Any]:
     """Return everything that is learnt."""
     given = material(names)
-    record: dict[str, Any] = {"names": [*NAMES, "judge", "trick", *SAID, *COSINES], "doubt": DOUBT}
+    record: dict[str, Any] = {"names": [*NAMES, "judge", "trick", *SAID, *COSINES], "doubt": DOUBT, "earned": 1.0}
     for kind in ("contained", "apart", "statements"):
         has_any = bool((given.kind == kind).any())
         record[kind] = learn(kind, given) if has_any else {"start": 0, "scale": 0, "shift": 0, "trees": []}
@@ -187,6 +192,16 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     return record
 
 
+def earned(rows: list[Row]) -> float:
+    """Return the factor of the log-odds of WRONG with which its probabilities fit rows from elsewhere best."""
+    found = assess_many([(row["question"], tuple(row["reference"]), row["candidate"]) for row in rows])
+    wrong = [(one, row["label"]) for one, row in zip(found, rows, strict=True) if not one.is_right]
+    odds = np.log([one.probability / (1 - one.probability) for one, _ in wrong])
+    labels = np.array([label for _, label in wrong])
+    loss = [(np.log1p(np.exp(factor * odds)) - labels * factor * odds).sum() for factor in FACTORS]
+    return float(FACTORS[int(np.argmin(loss))])
+
+
 def main() -> None:
     """Train, write the data file, and measure it on the validation files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -199,9 +214,20 @@ def main() -> None:
         record["card"]["command"] += " --without-share-alike"
     tier0.write(record, options.out)
     if options.out == MODEL:
-        record["card"]["validation"] = measures.measure(measures.tier1)
-        tier0.write(record, options.out)
-        print(measures.table(record["card"]["validation"]))
+        finish(record)
+
+
+def finish(record: dict[str, Any]) -> None:
+    """Learn what WRONG is worth, by the file that is written, and measure all on validation rows and on others."""
+    own = [json.loads(line) for name in OWN for line in (AGENTS / f"{name}.jsonl").read_text("utf-8").splitlines()]
+    record["earned"] = round(earned(own), 2)
+    tier0.write(record, MODEL)
+    load_fusion.cache_clear()
+    record["card"]["validation"] = measures.measure(measures.tier1)
+    record["card"]["elsewhere"] = measures.elsewhere([*labelled.read("nq301-val"), *own])
+    tier0.write(record, MODEL)
+    print(measures.table(record["card"]["validation"]))
+    print(json.dumps(record["card"]["elsewhere"], indent=1))
 
 
 if __name__ == "__main__":

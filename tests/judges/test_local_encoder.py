@@ -146,13 +146,26 @@ def test_its_figures_are_as_they_have_to_be() -> None:
     for split, (accuracy, kappa) in BARS.items():
         assert found[split]["accuracy"] >= accuracy, split
         assert found[split]["kappa"] >= kappa, split
-    for split, most in (("EVOUNA-NQ", 0.03), ("EVOUNA-TQ", 0.03), ("NQ301", 0.08)):
+    # WRONG is said as surely as it is right elsewhere, which is less than at home.
+    for split, most in (("EVOUNA-NQ", 0.06), ("EVOUNA-TQ", 0.05), ("NQ301", 0.08)):
         assert found[split]["ece"] <= most, split
     assert found["EVOUNA-NQ"]["top70"] >= 0.98
     assert found["EVOUNA-TQ"]["top70"] >= 0.995
     for split in ("EVOUNA-NQ", "EVOUNA-TQ", "NQ301"):
         assert f"{found[split]['accuracy']:.0%}".replace("%", " %") in AGREEMENTS[1]
         assert f"{found[split]['kappa']:.2f}".removeprefix("0") in AGREEMENTS[1]
+
+
+def test_its_probabilities_are_earned_elsewhere() -> None:
+    """On rows from other sources than training they are right to .1, and sure verdicts err seldom."""
+    found = load_fusion().card["elsewhere"]
+    assert found["rows"] == 1384
+    assert found["ece"] <= 0.10
+    for verdict in ("sure CORRECT", "sure WRONG"):
+        count, right = found[verdict]
+        assert count - right <= 0.12 * count, verdict
+    counts = [sum(count for count, _ in one.values()) for one in found["reasons"].values()]
+    assert sum(counts) == found["rows"]
 
 
 def test_its_figures_are_its_own(training: Any) -> None:

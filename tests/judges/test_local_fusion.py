@@ -16,7 +16,7 @@ from adjudge.judges.local._reader import SAID
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted
-from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_rows
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, earned, fused, read_rows
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}
@@ -38,6 +38,7 @@ FUSION = Fusion(
     apart=as_it_is(0.0),
     statements=as_it_is(1.5),
     doubt={"share": 0.25, "words": 5, "references": 3},
+    earned=1.0,
     card=CARD,
 )
 
@@ -232,7 +233,34 @@ def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_re
     row = ("Which city is the capital of Japan?", references, "a big place by the sea with many people in it")
     own = assess(*row)
     assert not own.ruled
-    assert (assess_many([row]) != [own]) is is_read
+    assert not own.is_right
+    assert (assess_many([row]) != [earned(own)]) is is_read
+
+
+@pytest.mark.parametrize(
+    ("probability", "reasons", "expected", "said"),
+    [
+        (0.5, ("seen",), 0.5, ("seen",)),
+        (0.9, ("seen",), 0.9, ("seen",)),
+        (0.02, ("negated",), 1 / 8, ("negated",)),
+        (1 / 10, ("seen",), 1 / 4, ("seen", "low-confidence")),
+        (1 / 10, ("seen", "low-confidence"), 1 / 4, ("seen", "low-confidence")),
+        (0.02, ("vacuous",), 0.02, ("vacuous",)),
+        (0.02, ("injected-verdict",), 0.02, ("injected-verdict",)),
+    ],
+)
+def test_wrong_is_said_as_surely_as_it_is_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+    probability: float,
+    reasons: tuple[str, ...],
+    expected: float,
+    said: tuple[str, ...],
+) -> None:
+    """The log-odds of WRONG are worth a share of themselves, here one half; what a response does is wrong everywhere."""
+    monkeypatch.setattr(_tier1, "load_fusion", lambda: replace(FUSION, earned=0.5))
+    monkeypatch.setattr(_tier0, "assess", lambda *_: Assessment(probability, reasons, ruled=True))
+    (found,) = assess_many([("q", ("r",), "x")])
+    assert (found.probability, found.reasons) == (pytest.approx(expected), said)
 
 
 def test_what_the_trained_encoders_are_asked() -> None:

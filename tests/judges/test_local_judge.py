@@ -104,10 +104,9 @@ def test_a_tier_has_its_own_words_and_assessor() -> None:
     assert (LocalJudge(tier=0).agreement, LocalJudge(tier=1).agreement) == (AGREEMENT, AGREEMENTS[1])
     assert AGREEMENT.startswith("local judge, tier 0;")
     assert AGREEMENTS[1].startswith("local judge, tier 1;")
-    assert _tiers.assessor(1) is assess_many
-    assert _tiers.assessor(0) is not assess_many
     row = ("Where do goats come from?", ("Iran",), "They come from Persia, they say.")
     assert _tiers.assessor(0)([row]) == [assess(*row)]
+    assert _tiers.assessor(1)([row]) == assess_many([row]) != [assess(*row)]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from adjudge.judges.local._denials.opposites import are_opposite
 from adjudge.judges.local._quantities.values import is_same_value, read_value
 from adjudge.judges.local._reading.words import stem, words
 from adjudge.judges.local._tier0 import assess
-from adjudge.judges.local._tier1 import assess_many
+from adjudge.judges.local._tier1 import assess_many, earned
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,6 @@ def test_signs_that_are_words() -> None:
 
 
 def test_scripts_that_the_encoders_cannot_read() -> None:
-    """Where references are in another script, tier 1 says what tier 0 says."""
+    """Where references are in another script, tier 1 says what tier 0 says, and WRONG no more surely than is earned."""
     row = ("ما عاصمة مصر؟", ("القاهرة",), "دمشق")
-    assert assess_many([row]) == [assess(*row)]
+    assert assess_many([row]) == [earned(assess(*row))]

@@ -61,6 +61,7 @@ class Fusion:
     apart: Trees  # none does: with the cosines
     statements: Trees  # the references are statements
     doubt: Mapping[str, float]
+    earned: float  # what WRONG was worth on rows from elsewhere: a factor of its log-odds
     card: Mapping[str, Any]
 
 
@@ -72,7 +73,7 @@ def load_fusion() -> Fusion:
 
     record = _read(FUSION, "judge", "trick", *SAID, *COSINES)
     contained, apart, statements = (_trees(record[name]) for name in ("contained", "apart", "statements"))
-    return Fusion(contained, apart, statements, record["doubt"], record["card"])
+    return Fusion(contained, apart, statements, record["doubt"], record["earned"], record["card"])
 
 
 @cache
