@@ -84,6 +84,9 @@ def test_groups_need_the_option() -> None:
 
     group = [sample("a"), sample("b")]
     assert asyncio.run(make_custom_rm(rank)(GROUP, group)) == [0.0, 0.5]
+    for one in group:
+        one.group_index = None  # slime does not say it of every sample
+    assert asyncio.run(make_custom_rm(rank)(GROUP, group)) == [0.0, 0.5]
     with pytest.raises(UsageError, match="--group-rm"):
         asyncio.run(make_custom_rm(rank)(ALONE, group[0]))
 

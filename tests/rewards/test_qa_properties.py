@@ -155,7 +155,7 @@ def test_linear_time_on_a_megabyte(shape: str) -> None:
 
 
 # What one reference is, and how it is said in a response.
-REFERENCES = {
+REFERENCES: dict[str, list[Any]] = {
     "texts": ["q w e r t y u i"],
     "numbers": [-12345.5],
     "texts and numbers": ["q", 1],

@@ -125,6 +125,7 @@ class FaultPolicy:
 
     def _codes(self, more: str = "") -> str:
         """Return how often which faults came, and all that is known of the last one."""
-        faults = Counter(code for code in self._recent if code is not None)
+        # Of a copy: verl and others score in several threads.
+        faults = Counter(code for code in self._recent.copy() if code is not None)
         codes = ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
         return f"({codes}){more}; the last: {printable(self._last, 300)}"

@@ -54,5 +54,7 @@ def make_custom_rm(
 def _row(sample: Any) -> Row:
     """Return a sample as a row: its label is the answer, its metadata are columns."""
     # Rewards ask for `answer`, and slime's data sets call it the label.
-    columns = {**with_answer(sample.metadata or {}, sample.label), "group_id": sample.group_index}
+    columns = with_answer(sample.metadata or {}, sample.label)
+    if sample.group_index is not None:
+        columns["group_id"] = sample.group_index
     return rollout_row(sample.prompt, sample.response, columns)

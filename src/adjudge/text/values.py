@@ -17,6 +17,15 @@ def plain(value: Any) -> Any:
     return unwrap() if callable(unwrap) else value
 
 
+def is_empty_cell(value: object) -> bool:
+    """Return whether a table has nothing there: None, NaN or an empty text.
+
+    >>> [is_empty_cell(value) for value in (None, float("nan"), "", 0, [])]
+    [True, True, True, False, False]
+    """
+    return value is None or value == "" or (isinstance(value, float) and value != value)  # noqa: PLR0124 (NaN)
+
+
 def are_messages(value: object) -> bool:
     """Return whether a response is the messages of its rollout, as trainers have it.
 
