@@ -156,6 +156,8 @@ def test_limits_are_refused(client: Client) -> None:
     assert client.ask("POST", "/score", {"rows": [{}] * 201}).status == 413
     assert client.ask("POST", "/score", {"rows": [{"final_response": "x" * 300_000}]}).status == 413
     assert client.ask("POST", "/score", b"{}", Content_Encoding="gzip").status == 415
+    lines = {"Content_Type": "application/x-ndjson", "Content_Encoding": "gzip"}
+    assert client.ask("POST", "/score", b"{}", **lines).status == 415
     assert client.ask("GET", "/score").status == 405
     assert client.ask("POST", "/health", b"{}").status == 405
     assert client.ask("GET", "/scores").json["error"] == "unknown-path: there is no /scores; did you mean '/score'?"

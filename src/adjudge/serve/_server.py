@@ -183,6 +183,8 @@ class RewardServer:
         if path in self._posts:
             if request.method != "POST":
                 raise RequestRefused(f"{path} answers POST", status=405, code="bad-method")
+            if request.headers.get("Content-Encoding", "identity") != "identity":
+                raise RequestRefused("send the body as it is, not compressed", status=415, code="bad-encoding")
             return await self._posts[path](request)
         if path not in self._gets:
             hint = closest(path[:100], [*self._posts, *self._gets])
@@ -216,8 +218,6 @@ class RewardServer:
     ) -> web.StreamResponse:
         """Read a body within the limits, have it answered, and keep count of what is held."""
         most = self.limits.max_bytes
-        if request.headers.get("Content-Encoding", "identity") != "identity":
-            raise RequestRefused("send the body as it is, not compressed", status=415, code="bad-encoding")
         if (request.content_length or 0) > most:
             raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
         await expect_body(request)
