@@ -6,6 +6,8 @@
 import math
 import os
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -148,8 +150,42 @@ def test_too_many_faults_stop_the_training_in_order(model: str, tmp_path: Path) 
     bad = reward_function(Turns(), name="bad", max_failed=0.1, window=16)
     trainer = train(model, tmp_path, bad, callbacks=[bad.callback], max_steps=50)
     assert trainer.state.global_step == 1
+    alone = reward_function(Turns(), name="bad", max_failed=0.1, window=16)
+    assert alone.callback is not None  # made, and given to no trainer
     with pytest.raises(RewardFault, match="bad: 2 of the last 16"):
-        train(model, tmp_path, reward_function(Turns(), name="bad", max_failed=0.1, window=16))
+        train(model, tmp_path, alone)
+
+
+RANKS = """
+import os, sys
+from trainers.test_trl import train
+from adjudge.integrations.trl import reward_function
+
+def own(final_response):
+    if os.environ["RANK"] == "1":
+        raise ValueError("broken here")
+    return len(final_response) / 100
+
+good = reward_function(own, name="good")
+trainer = train(sys.argv[1], sys.argv[2], good, callbacks=[good.callback], max_steps=50)
+print(f"rank {os.environ['RANK']} ended at {trainer.state.global_step}")
+"""
+
+
+def test_faults_of_one_rank_stop_both(model: str, tmp_path: Path) -> None:
+    """No rank waits for one that has stopped: 16 faults of one of them are four steps of both."""
+    (tmp_path / "ranks.py").write_text(RANKS)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*launch, str(tmp_path / "ranks.py"), model, str(tmp_path / "out")],
+        env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(line for line in done.stdout.splitlines() if line.startswith("rank ")) == [
+        "rank 0 ended at 4",
+        "rank 1 ended at 4",
+    ]
 
 
 def test_a_short_training_of_faults_alone_does_not_end_as_usual(model: str, tmp_path: Path) -> None:

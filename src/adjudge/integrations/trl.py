@@ -48,7 +48,7 @@ class RewardFunction:
         self.policy = policy
         self.group_size = group_size
         self.pairs = pairs
-        self.has_callback = False  # whether one was made that stops the trainer
+        self.has_callback = False  # whether a trainer has one, which stops it
         self.__name__ = policy.name
 
     def __call__(self, /, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any) -> list[float | None]:
@@ -59,8 +59,7 @@ class RewardFunction:
     @property
     def callback(self) -> TrainerCallback:
         """What stops the trainer, on every rank at once, when too many rollouts have no number."""
-        self.has_callback = True
-        return _stop_class()(self.policy)
+        return _stop_class()(self)
 
     def _rows(
         self, prompts: Sequence[Any], completions: Sequence[Any], given: Mapping[str, Any]
@@ -236,8 +235,7 @@ class EnvironmentFactory:
     @property
     def callback(self) -> TrainerCallback:
         """What stops the trainer, on every rank at once, when too many rollouts have no number."""
-        self.has_callback = True
-        return _stop_class()(self.policy)
+        return _stop_class()(self)
 
     def settle(self, columns: Mapping[str, Any], context: Context | None, fault: str | None) -> float | None:
         """Return what TRL gets for the episode of a rollout."""
@@ -294,8 +292,15 @@ def _stop_class() -> Any:
     class StopOnFaults(TrainerCallback):  # type: ignore[misc]  # untyped where transformers is not installed
         """Stops the training when too many rollouts have no number."""
 
-        def __init__(self, policy: FaultPolicy) -> None:
-            self.policy = policy
+        def __init__(self, source: RewardFunction | EnvironmentFactory) -> None:
+            self.source = source
+            self.policy = source.policy
+
+        def on_init_end(self, *_: Any, **__: Any) -> None:
+            """Note that a trainer has this: where none has, too many faults end the training with an error."""
+            self.source.has_callback = True
+
+        on_train_begin = on_init_end  # of one that is added later
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
             """Look after each step, on every rank, so that none waits for one that has stopped."""
