@@ -20,7 +20,7 @@ from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer  # noqa: E402
 
 from adjudge.errors import AdjudgeError, UsageError  # noqa: E402
 from adjudge.integrations._policy import RewardFault  # noqa: E402
-from adjudge.integrations.trl import environment_factory, reward_function  # noqa: E402
+from adjudge.integrations.trl import environment_factory, reward_function, trial_reward  # noqa: E402
 from adjudge.model import Score  # noqa: E402
 from adjudge.rewards import get_scorer, reward, weighted  # noqa: E402
 from datasets import Dataset  # noqa: E402
@@ -280,6 +280,47 @@ def test_a_world_that_cannot_be_started_is_a_fault_of_its_rollout(model: str, tm
     assert trainer.state.global_step == 3
     assert factory.settle({}, None, "env-died: gone") is None
     assert logged(trainer, "rewards/TextEpisode/mean") == [None] * 3
+
+
+class Trial:
+    """A trial as `trl.experimental.harbor` has it: its reward is read afterwards, and raises without a reward file."""
+
+    count = 0
+
+    def reset(self, **columns: Any) -> str:
+        """Begin the next one."""
+        Trial.count += 1
+        self.number = Trial.count
+        return "Do it."
+
+    def bash(self, command: str) -> str:
+        """Run a command.
+
+        Args:
+            command: What to run.
+        """
+        return command
+
+    @property
+    def reward(self) -> float:
+        """Return what the verifier said."""
+        if self.number % 2:
+            raise FileNotFoundError("no reward file found")
+        return self.number / 8
+
+
+def test_a_trial_without_a_reward_file_is_left_out(model: str, tmp_path: Path) -> None:
+    """Of four trials two have a number, whose mean it is; the others are errors and end nothing."""
+    from trl.chat_template_utils import qwen3_chat_template
+
+    good = trial_reward(max_failed=1.0)
+    Trial.count = 0
+    more = {"environment_factory": Trial, "max_steps": 1, "tokenizer": tiny.tokenizer(qwen3_chat_template)}
+    trainer = train(model, tmp_path, good, callbacks=[good.callback], **more)
+    assert logged(trainer, "trial/error") == [0.5]
+    assert logged(trainer, "rewards/trial/mean") == [(2 / 8 + 4 / 8) / 2]
+    with pytest.raises(UsageError, match="environment_factory="):
+        trial_reward()(prompts=["?"], completions=["x"])
 
 
 def test_a_dead_world_beside_a_reward_function_is_refused(model: str, tmp_path: Path) -> None:

@@ -37,11 +37,16 @@ def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], 
             row["final_response"] = Trajectory.from_messages(completion).final_response
     # A text cannot show whether a tool was used, and says so as a list of plain texts does.
     row["trajectory"] = [completion] if isinstance(completion, str) else completion
-    if response is not None:
-        row["final_response"] = response
-    # Judges take these names for a response as well, and data sets have such columns.
-    row |= {name: row["final_response"] for name in RESPONSES if name in row}
-    return row
+    return with_response(row, row["final_response"] if response is None else response)
+
+
+def with_response(columns: Mapping[str, Any], response: Any) -> Row:
+    """Return columns with the response under every name that one has: judges read them all, and data sets have them.
+
+    >>> with_response({"response": "a column", "answer": "Paris"}, "It is Paris")
+    {'response': 'It is Paris', 'answer': 'Paris', 'final_response': 'It is Paris'}
+    """
+    return {**columns, **{name: response for name in RESPONSES if name in columns}, "final_response": response}
 
 
 def with_answer(columns: Mapping[str, Any], answer: Any) -> Row:

@@ -28,7 +28,7 @@ from adjudge.rewards import Scorer, get_scorer, reward
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
-__all__ = ["EnvironmentFactory", "RewardFunction", "environment_factory", "reward_function"]
+__all__ = ["EnvironmentFactory", "RewardFunction", "environment_factory", "reward_function", "trial_reward"]
 
 # What TRL passes beside the columns of the data set.
 _ITS_OWN = frozenset({"completion_ids", "environments", "log_extra", "log_metric", "trainer_state"})
@@ -127,6 +127,36 @@ def reward_function(
     # Online DPO awaits nothing.
     kind = AsyncRewardFunction if made.is_async and not pairs else RewardFunction
     return kind(made, policy, group_size=group_size, pairs=pairs)
+
+
+@reward(name="trial")
+def _trial(world: Any) -> float:
+    """Return what the verifier of a trial said; without a reward file that raises."""
+    return float(world.reward)
+
+
+class TrialReward(RewardFunction):
+    """The rewards of environments that have a `reward`, as those of `trl.experimental.harbor`."""
+
+    def _rows(
+        self, prompts: Sequence[Any], completions: Sequence[Any], given: Mapping[str, Any]
+    ) -> tuple[list[Row], list[Context | None]]:
+        del prompts, completions
+        worlds = given.get("environments")
+        if not worlds:
+            raise UsageError("the reward of a trial is that of its environment: give environment_factory=")
+        return [{"world": world} for world in worlds], [None] * len(worlds)
+
+
+def trial_reward(
+    *, name: str = "trial", on_fault: OnFault = "mask", max_failed: float = MAX_FAILED, window: int = WINDOW
+) -> RewardFunction:
+    """Return the reward of the trials of `trl.experimental.harbor`, in place of `HarborSpec.reward_funcs`.
+
+    There a trial without a reward file raises, which ends the training; here it has no number.
+    """
+    policy = FaultPolicy(name, on_fault, max_failed=max_failed, window=window)
+    return TrialReward(get_scorer(_trial), policy, group_size=None, pairs=False)
 
 
 class TrlEnvironment:
