@@ -155,3 +155,5 @@ def test_wrong_calls_are_refused() -> None:
 
     with pytest.raises(UsageError, match="asks for one"):
         scorer(rank)
+    with pytest.raises(UsageError, match="did you mean 'mask'"):
+        scorer("qa_f1_reward", on_fault="msak")  # type: ignore[arg-type]

@@ -197,6 +197,13 @@ class TestRewardManager:
         with pytest.raises(TimeoutError):
             self.run(data, scorer=f"{Path(__file__)}:four", longest_s=2)
 
+    def test_an_option_that_is_misspelled_is_refused(self) -> None:
+        """It would be dropped without a word; verl has options of its own in the same place."""
+        with pytest.raises(UsageError, match="no option 'max_fialed'; did you mean 'max_failed'"):
+            self.run(rollouts(["Paris"]), scorer="qa_f1_reward", max_fialed=0.5)
+        rewards, _ = self.run(rollouts(["Paris"]), scorer="qa_f1_reward", overlong_buffer_cfg={"enable": False})
+        assert rewards_of(rewards) == [1.0]
+
     def test_tools_and_the_final_response_are_seen(self) -> None:
         """With results of tools between its turns, the response is the last turn, and a tool was used."""
         header = "<|im_start|>assistant\n"
@@ -236,6 +243,11 @@ def test_wrong_calls_are_refused() -> None:
         compute_score(solution_str="x")
     with pytest.raises(UsageError, match="RewardManager"):
         compute_score(solution_str="x", scorer="qa_f1_reward", on_fault="mask")
+    with pytest.raises(UsageError, match="no option 'on_falt'; did you mean 'on_fault'"):
+        compute_score(solution_str="x", scorer="qa_f1_reward", on_falt="raise")
+    # What verl passes for its own reward models is not ours.
+    given = {"reward_router_address": "x", "reward_model_tokenizer": None}
+    assert compute_score(solution_str="x", ground_truth="x", scorer="qa_f1_reward", **given)["score"] == 1.0
 
     @reward(group=True)
     def rank(final_response: list[str]) -> list[float]:

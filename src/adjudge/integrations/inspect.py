@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import DataError, UsageError
-from adjudge.integrations._policy import OnFault, RewardFault
+from adjudge.integrations._policy import OnFault, RewardFault, check_on_fault
 from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.judges.columns import QUESTIONS, references_in, text_in
 from adjudge.model import Case, Score
@@ -29,6 +29,7 @@ def scorer(spec: str | Callable[..., Any] | Scorer, *, name: str | None = None, 
     from inspect_ai.scorer import mean, stderr
     from inspect_ai.scorer import scorer as inspect_scorer
 
+    check_on_fault(on_fault)
     made = get_scorer(spec)
     if made.is_group:
         raise UsageError(

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, closest
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
 from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.model import Score
@@ -29,6 +29,7 @@ __all__ = ["acompute_score", "compute_score", "make_compute_score"]
 WAIT_S = 600.0  # for the siblings of a rollout without a number
 QUIET_S = 10.0  # without any rollout, after which nobody waits in a validation
 _VALIDATION = frozenset({"dev", "eval", "test", "val", "valid", "validation"})  # splits, as verl's data sets say them
+_OPTIONS = ("scorer", "on_fault", "max_failed", "window", "wait_s")
 _KEPT = 4096  # groups of rollouts that are remembered
 
 
@@ -75,13 +76,22 @@ def _chosen(
     on_fault: OnFault = "zero",
     max_failed: float = MAX_FAILED,
     window: int = WINDOW,
-    **_: Any,  # what verl passes for its own reward models
+    **others: Any,  # what verl passes for its own reward models
 ) -> Adapter:
+    _check_options(others)
     if scorer is None:
         raise UsageError("name the scorer: +reward.custom_reward_function.reward_kwargs.scorer=NAME")
     if on_fault == "mask":
         raise UsageError("compute_score cannot mask a row: use adjudge.integrations.verl.RewardManager")
     return _adapter(scorer, on_fault, max_failed, window)
+
+
+def _check_options(given: Iterable[str]) -> None:
+    """Refuse an option that is nearly one of ours; verl has others of its own in the same place."""
+    for name in given:
+        hint = "" if name in _OPTIONS else closest(str(name), _OPTIONS)
+        if hint:
+            raise UsageError(f"there is no option {name!r}{hint}", code="unknown-argument")
 
 
 def _row(data_source: Any, solution: Any, ground_truth: Any, extra_info: Any) -> Row:
@@ -226,6 +236,7 @@ def _manager_class() -> Any:
             super().__init__(config, tokenizer, compute_score)
             custom = config.reward.get("custom_reward_function") or {}
             options = {**(custom.get("reward_kwargs") or {}), **(config.reward.get("reward_kwargs") or {})}
+            _check_options(options)
             if not options.get("scorer"):
                 raise UsageError("name the scorer: +reward.reward_kwargs.scorer=NAME")
             self.wait_s = float(options.get("wait_s", WAIT_S))
