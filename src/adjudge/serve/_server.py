@@ -53,6 +53,7 @@ TOKEN_VARIABLE = "ADJUDGE_SERVE_TOKEN"  # noqa: S105 (its name)
 JSON, LINES = "application/json", "application/x-ndjson"
 AT_ONCE = 16  # times what one request may hold: what all of them together may
 HEADER_S = 5.0  # seconds for the headers of a connection's first request
+WRITTEN_AT_ONCE = 1 << 16  # bytes of a reply that are written without waiting for who reads them
 IDLE_S = 60.0  # seconds that a connection may be kept between two
 CLIENTS = 256  # of OpenRLHF, whose faults are counted apart
 
@@ -236,7 +237,7 @@ class RewardServer:
                     raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
                 if self._held > AT_ONCE * most:
                     raise busy()
-            return _reply(await work(bytes(body), request))
+            return await self._send(await work(bytes(body), request), request)
         except body_faults() as error:
             raise RequestRefused(f"the body does not arrive: {error}", status=400, code="bad-body") from None
         except TimeoutError:
@@ -245,6 +246,23 @@ class RewardServer:
             ) from None
         finally:
             self._held -= len(body)
+
+    async def _send(self, body: bytes, request: web.BaseRequest) -> web.StreamResponse:
+        """Send a large reply, which counts as held until it is taken, and is not kept for who does not take it."""
+        reply = _reply(body)
+        if len(body) <= WRITTEN_AT_ONCE:
+            return reply
+        self._held += len(body)
+        try:
+            async with asyncio.timeout(self.limits.timeout):
+                await reply.prepare(request)
+                await reply.write_eof()
+        except (TimeoutError, ConnectionError):
+            if request.transport is not None:
+                request.transport.abort()
+        finally:
+            self._held -= len(body)
+        return reply
 
     def _named(self, name: str | None) -> str:
         """Return the scorer that a request names: its name, or what it was called when the server was started."""
