@@ -60,6 +60,14 @@ def test_a_removed_sample_stays_removed() -> None:
     assert one.remove_sample
 
 
+def test_metadata_that_are_no_mapping_are_no_columns() -> None:
+    """slime allows that, so it is no fault of the row."""
+    one = sample("Paris")
+    one.metadata = "a note"
+    assert asyncio.run(make_custom_rm("qa_em_reward")(ALONE, one)) == 1.0
+    assert one.metadata == "a note"
+
+
 def test_zero_stays_in_the_loss() -> None:
     """With `on_fault="zero"` the row is trained on; with "raise" the training ends."""
     one = sample("dead", level="easy")

@@ -85,6 +85,8 @@ def test_the_token_is_needed(client: Client) -> None:
         assert stranger.ask("GET", path).status == 401
     assert stranger.ask("GET", "/health").json == {"status": "ok"}
     assert stranger.ask("POST", f"/score?token={TOKEN}", {"rows": [ROW]}).status == 200
+    # The word before it may have any case.
+    assert stranger.ask("POST", "/score", {"rows": [ROW]}, Authorization=f"bearer {TOKEN}").status == 200
 
 
 def test_pages_of_other_sites_are_refused(client: Client) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -57,6 +58,7 @@ WRITTEN_AT_ONCE = 1 << 16  # bytes of a reply that are written without waiting f
 IDLE_S = 60.0  # seconds that a connection may be kept between two
 CLIENTS = 256  # of OpenRLHF, whose faults are counted apart
 
+_BEARER = re.compile(r"\Abearer ", re.IGNORECASE)
 _encode = msgspec.json.Encoder().encode
 _SCORE = msgspec.json.Decoder(ScoreReply)
 
@@ -198,7 +200,7 @@ class RewardServer:
     def _is_allowed(self, request: web.BaseRequest) -> bool:
         if self._token is None:
             return True
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ") or request.query.get("token", "")
+        given = _BEARER.sub("", request.headers.get("Authorization", "")) or request.query.get("token", "")
         # Compared in constant time: the time of an answer must not tell how much of a guess was right.
         return hmac.compare_digest(given.encode(errors="surrogateescape"), self._token.encode())
 
