@@ -61,7 +61,7 @@ def test_a_removed_sample_stays_removed() -> None:
 
 
 def test_metadata_that_are_no_mapping_are_no_columns() -> None:
-    """slime allows that, so it is no fault of the row."""
+    """Slime allows that, so it is no fault of the row."""
     one = sample("Paris")
     one.metadata = "a note"
     assert asyncio.run(make_custom_rm("qa_em_reward")(ALONE, one)) == 1.0
