@@ -59,6 +59,26 @@ def test_the_answer_may_be_a_file(logs: Path, tmp_path: Path) -> None:
     assert score_trial(ROW, "qa_em_reward", logs=logs, answer_file=answer).value == 1.0
 
 
+def test_without_a_trajectory_the_answer_file_is_enough(logs: Path, tmp_path: Path) -> None:
+    """TRL plays trials itself and leaves no trajectory: a scorer that looks at the answer alone has a number."""
+    (logs / "agent" / "trajectory.json").unlink()
+    answer = tmp_path / "answer.txt"
+    answer.write_text("Paris")
+    assert score_trial(ROW, "qa_em_reward", logs=logs, answer_file=answer).value == 1.0
+    # What a tool did nobody knows, and least of all a column of the row.
+    row = {**ROW, "trajectory": [{"role": "tool", "content": "x"}]}
+    assert score_trial(row, "qa_f1_reward_tool", logs=logs, answer_file=answer).status == "error"
+    assert rewards(logs) == {}
+    (logs / "agent" / "trajectory.json").write_text("{")
+    assert str(score_trial(ROW, "qa_em_reward", logs=logs, answer_file=answer).reason).startswith("no-trajectory")
+
+
+def test_a_judge_reads_the_trial_and_no_column(logs: Path) -> None:
+    """A row may have a column `response`, of another model say."""
+    row = {**ROW, "response": "Lyon", "candidate": "Lyon"}
+    assert score_trial(row, "local:0", logs=logs).value == 1.0
+
+
 @pytest.mark.parametrize("kind", ["link", "folder-link", "pipe", "folder"])
 def test_only_an_ordinary_file_is_read(logs: Path, tmp_path: Path, kind: str) -> None:
     """A link could lead to the answers, a pipe would never end: nothing was said."""

@@ -62,6 +62,14 @@ def test_a_rollout_comes_back_with_its_reward() -> None:
     assert found == {**asked.fields, "reward": 0.5, "f1": 0.5, "precision": pytest.approx(1 / 3), "recall": 1.0}
 
 
+def test_the_expected_answer_is_the_answer() -> None:
+    """A worked solution in another field of the row is not what is compared with."""
+    fields = {"expected_answer": "72", "answer": "48 / 2 = 24, and 24 + 48 = 72. #### 72", "reference": "24"}
+    for scorer in ("math_equal_reward", "local:0"):
+        assert verify(resources_server(scorer), body("It is 72.", "How many?", **fields))["reward"] == 1.0
+    assert verify(resources_server("qa_em_reward"), body("72", expected_answer=None, answer="72"))["reward"] == 1.0
+
+
 def own(final_response: str) -> Score:
     """Score three responses three ways."""
     outcomes = {"dead": Score.error("env-died: gone"), "tie": Score.unscored("tie")}

@@ -1,6 +1,8 @@
 """What trainers get for rows without a number."""
 
 import pickle
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -119,6 +121,26 @@ class TestExcess:
         policy = FaultPolicy("good", max_failed=1.0, window=8)
         policy.settle([DEAD] * 600)
         assert policy.excess is None
+
+    def test_several_threads_may_settle(self) -> None:
+        """Trainers score in threads: one counts while others add, and the reason to end is the faults."""
+        policy = FaultPolicy("good", window=4096)
+        policy.settle([GOOD] + [DEAD] * 500)
+
+        def work(_: int) -> bool:
+            for _ in range(300):
+                policy.settle([DEAD])
+                policy.excess  # noqa: B018 (what it says is looked at below)
+            return True
+
+        before = sys.getswitchinterval()
+        sys.setswitchinterval(1e-6)
+        try:
+            with ThreadPoolExecutor(4) as threads:
+                assert all(threads.map(work, range(4)))
+        finally:
+            sys.setswitchinterval(before)
+        assert str(policy.excess).startswith("good: 1700 of the last 4096 rollouts have no number (1700 env-died)")
 
     def test_what_is_shown_cannot_move_the_cursor(self) -> None:
         """A reason may quote what a model wrote; escapes in it do not reach the terminal."""

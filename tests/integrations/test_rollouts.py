@@ -54,6 +54,18 @@ class TestRow:
         row = rollout_row([{"role": "user", "content": "Capital of France?"}], USED, {"answer": "Paris"})
         assert get_scorer("local:0").score(row).value == 1.0
 
+    @pytest.mark.parametrize("broken", [{"role": 3, "content": "x"}, {"role": "assistant", "tool_calls": "search"}])
+    def test_messages_that_cannot_be_read_are_an_error_of_their_row(self, broken: dict[str, Any]) -> None:
+        """One odd message ends no training: an exception on one rank would leave the others waiting."""
+        good = {"role": "assistant", "content": "Paris"}
+        scorer = get_scorer("qa_f1_reward")
+        score = scorer.score(rollout_row("?", [broken, good], {"answer": "Paris"}))
+        assert (score.status, str(score.reason).partition(":")[0]) == ("error", "bad-trajectory")
+        # The prompt is looked at by judges alone.
+        row = rollout_row([broken], [good], {"answer": "Paris"})
+        assert scorer.score(row).value == 1.0
+        assert get_scorer("local:0").score(row).status == "error"
+
     def test_no_user_at_all(self) -> None:
         """A prompt without a question is an empty text."""
         assert prompt_text([{"role": "system", "content": "Be brief."}]) == ""
@@ -84,8 +96,8 @@ class TestGroups:
         with_groups(get_scorer(self.rank), rows, None)
         assert {row["group_id"] for row in rows} == {"a"}
 
-    @pytest.mark.parametrize("empty", ["", None])
-    def test_an_empty_cell_is_not_a_group(self, empty: str | None) -> None:
+    @pytest.mark.parametrize("empty", ["", None, float("nan")])
+    def test_an_empty_cell_is_not_a_group(self, empty: object) -> None:
         """Rollouts whose group is not given do not belong together: they are refused."""
         rows = [{**row, "group_id": group} for row, group in zip(self.rows(2), ("a", empty), strict=True)]
         with pytest.raises(UsageError, match="empty group_id"):

@@ -60,6 +60,14 @@ def test_a_removed_sample_stays_removed() -> None:
     assert one.remove_sample
 
 
+def test_metadata_that_are_no_mapping_are_no_columns() -> None:
+    """Slime allows that, so it is no fault of the row."""
+    one = sample("Paris")
+    one.metadata = "a note"
+    assert asyncio.run(make_custom_rm("qa_em_reward")(ALONE, one)) == 1.0
+    assert one.metadata == "a note"
+
+
 def test_zero_stays_in_the_loss() -> None:
     """With `on_fault="zero"` the row is trained on; with "raise" the training ends."""
     one = sample("dead", level="easy")
@@ -83,6 +91,9 @@ def test_groups_need_the_option() -> None:
         return [index / len(final_response) for index in range(len(final_response))]
 
     group = [sample("a"), sample("b")]
+    assert asyncio.run(make_custom_rm(rank)(GROUP, group)) == [0.0, 0.5]
+    for one in group:
+        one.group_index = None  # slime does not say it of every sample
     assert asyncio.run(make_custom_rm(rank)(GROUP, group)) == [0.0, 0.5]
     with pytest.raises(UsageError, match="--group-rm"):
         asyncio.run(make_custom_rm(rank)(ALONE, group[0]))

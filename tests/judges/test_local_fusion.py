@@ -256,7 +256,7 @@ def test_wrong_is_said_as_surely_as_it_is_elsewhere(
     expected: float,
     said: tuple[str, ...],
 ) -> None:
-    """The log-odds of WRONG are worth a share of themselves, here one half; what a response does is wrong everywhere."""
+    """The log-odds of WRONG are worth a share of themselves, here one half; what a response does is always wrong."""
     monkeypatch.setattr(_tier1, "load_fusion", lambda: replace(FUSION, earned=0.5))
     monkeypatch.setattr(_tier0, "assess", lambda *_: Assessment(probability, reasons, ruled=True))
     (found,) = assess_many([("q", ("r",), "x")])

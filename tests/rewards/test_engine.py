@@ -311,6 +311,15 @@ class TestGroups:
         rows = [{"final_response": text} for text in ("a", "bb")]
         assert [score.value for score in self.best_of_group().score_many(rows)] == [0.0, 1.0]
 
+    @pytest.mark.parametrize("empty", [None, float("nan"), ""], ids=str)
+    def test_an_empty_cell_is_not_a_group(self, empty: object) -> None:
+        """What a table has for nothing is no group either, unless the rollout itself knows its group."""
+        rows = [{"final_response": text, "group_id": group} for text, group in (("a", 1), ("b", empty), ("cc", empty))]
+        found = self.best_of_group().score_many(rows)
+        assert [score.status for score in found] == ["scored", "error", "error"]
+        contexts = [FakeContext("one"), FakeContext("two"), FakeContext("two")]
+        assert [score.value for score in self.best_of_group().score_many(rows, contexts=contexts)] == [1.0, 0.0, 1.0]
+
     def test_a_wrong_number_of_results_fails_the_group_only(self) -> None:
         """Results that cannot be told apart are errors of their group."""
 

@@ -55,8 +55,9 @@ def test_a_response_equals_itself(text: str) -> None:
     assert qa_f1_reward(text, text)["em"] == 1.0
 
 
-@given(texts, st.lists(texts, min_size=1, max_size=5))
-def test_more_references_never_hurt(response: str, answers: list[str]) -> None:
+@given(texts, st.lists(st.one_of(texts, st.integers(-9, 9), st.just(3.0)), min_size=1, max_size=20))
+@example("b b yes", ["b", "b b b", "yes", "", *["c b yes b"] * 8])
+def test_more_references_never_hurt(response: str, answers: list[Any]) -> None:
     """The best of several references counts: it is one of them, and no other is better."""
     best = qa_f1_reward(response, answers)
     each = [qa_f1_reward(response, answer) for answer in answers]
@@ -151,3 +152,19 @@ def test_linear_time_on_a_megabyte(shape: str) -> None:
     assert_linear(lambda n: lambda: contains_reward(text(n), text(n // 2) + "x"), size, apart=16)
     assert_linear(lambda n: lambda: extract_answer(text(n)), size, apart=16)
     assert_linear(lambda n: lambda: strip_thinking(text(n)), size, apart=16)
+
+
+# What one reference is, and how it is said in a response.
+REFERENCES: dict[str, list[Any]] = {
+    "texts": ["q w e r t y u i"],
+    "numbers": [-12345.5],
+    "texts and numbers": ["q", 1],
+    "whole numbers": [3.0],
+}
+
+
+@pytest.mark.parametrize("shape", REFERENCES)
+def test_linear_time_in_references(shape: str) -> None:
+    """A long response beside many references is read once, and not once for each of them."""
+    given = REFERENCES[shape]
+    assert_linear(lambda n: lambda: qa_f1_reward("b c -1.5 " * (n // 8), given * (n // 16)), 10_000)

@@ -2,15 +2,18 @@
 
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from serve.serving import Client, command, serving
+from processes.helpers import soon
+from serve.serving import TOKEN, Client, command, serving
 from support import soak
 
 FAST = {"final_response": "x"}
@@ -23,6 +26,15 @@ def wait_for(path: Path) -> int:
             return int(path.read_text())
         time.sleep(0.02)
     raise AssertionError(f"{path} was not written")
+
+
+def sockets(client: Client) -> int:
+    """Return how many sockets the server has."""
+    found = 0
+    for place in Path(f"/proc/{client.process.pid}/fd").iterdir():
+        with suppress(OSError):  # it may be closed by now
+            found += str(place.readlink()).startswith("socket:")
+    return found
 
 
 def test_rows_of_a_killed_process_are_errors(tmp_path: Path) -> None:
@@ -137,6 +149,24 @@ def test_too_much_is_refused_and_not_kept(tmp_path: Path) -> None:
         # A stream is not refused: it waits for its turn.
         lines = client.ask("POST", "/score", b'{"final_response": "x"}\n' * 40, Content_Type="application/x-ndjson")
         assert lines.body.count(b'"status":"scored"') == 40
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/x-ndjson"])
+def test_an_answer_that_nobody_reads_is_not_kept(tmp_path: Path, kind: str) -> None:
+    """After --timeout seconds in which nothing of it was taken the connection ends, and the answer goes."""
+    row, count = b'{"final_response": "a", "answer": "a"}', 100_000
+    body = b'{"rows":[%b]}' % b",".join([row] * count) if kind == "application/json" else (row + b"\n") * count
+    options = ("--scorer", "qa_f1_reward", "--timeout", "2", "--max-rows", str(count))
+    with serving(tmp_path, *options) as client, socket.socket() as slow:
+        before = sockets(client)
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(60)
+        slow.connect(("127.0.0.1", client.port))
+        head = f"POST /score HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\nContent-Type: {kind}\r\n"
+        slow.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+        # The kernel has some megabytes of what nobody reads; whether the server keeps the rest shows in its sockets.
+        assert soon(lambda: sockets(client) > before)
+        assert soon(lambda: sockets(client) == before)
 
 
 def test_sigterm_answers_what_is_here(tmp_path: Path) -> None:

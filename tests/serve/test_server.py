@@ -85,6 +85,8 @@ def test_the_token_is_needed(client: Client) -> None:
         assert stranger.ask("GET", path).status == 401
     assert stranger.ask("GET", "/health").json == {"status": "ok"}
     assert stranger.ask("POST", f"/score?token={TOKEN}", {"rows": [ROW]}).status == 200
+    # The word before it may have any case.
+    assert stranger.ask("POST", "/score", {"rows": [ROW]}, Authorization=f"bearer {TOKEN}").status == 200
 
 
 def test_pages_of_other_sites_are_refused(client: Client) -> None:
@@ -156,6 +158,8 @@ def test_limits_are_refused(client: Client) -> None:
     assert client.ask("POST", "/score", {"rows": [{}] * 201}).status == 413
     assert client.ask("POST", "/score", {"rows": [{"final_response": "x" * 300_000}]}).status == 413
     assert client.ask("POST", "/score", b"{}", Content_Encoding="gzip").status == 415
+    lines = {"Content_Type": "application/x-ndjson", "Content_Encoding": "gzip"}
+    assert client.ask("POST", "/score", b"{}", **lines).status == 415
     assert client.ask("GET", "/score").status == 405
     assert client.ask("POST", "/health", b"{}").status == 405
     assert client.ask("GET", "/scores").json["error"] == "unknown-path: there is no /scores; did you mean '/score'?"

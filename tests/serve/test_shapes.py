@@ -45,6 +45,14 @@ def test_openrlhf(client: Client, prompt: str, query: Any, value: float | None) 
     }
 
 
+@pytest.mark.parametrize("response", ["Paris", ""])
+def test_openrlhf_without_labels(client: Client, response: str) -> None:
+    """A training that names no label key sends "", which is not an accepted answer: else all would be 0, or 1."""
+    body = {"query": [f"{CHAT}{response}"], "prompts": [CHAT], "labels": [""]}
+    reply = client.ask("POST", "/get_reward", body).json
+    assert reply["extra_logs"]["error"] == [1.0]
+
+
 def test_openrlhf_has_empty_lists(client: Client) -> None:
     """Empty lists are answered with empty lists, and lists of several lengths are refused."""
     reply = client.ask("POST", "/get_reward", {"query": [], "prompts": [], "labels": []})

@@ -121,6 +121,8 @@ def test_what_it_cannot_express_is_refused() -> None:
         make_emit_reward(rank)
     with pytest.raises(UsageError, match="cannot mask"):
         make_emit_reward("qa_f1_reward", on_fault="mask")
+    with pytest.raises(UsageError, match="did you mean 'raise'"):
+        make_emit_reward("qa_f1_reward", on_fault="raises")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("scorer", golden.SCORERS)

@@ -82,6 +82,19 @@ def test_an_empty_target_is_no_reference(tmp_path: Path) -> None:
     assert score.metadata["status"] == "error"
 
 
+def test_the_target_is_the_answer(tmp_path: Path) -> None:
+    """Data sets have the worked solution in the metadata, which is not what is compared with."""
+    solution = {"answer": "48 / 2 = 24, and 24 + 48 = 72. #### 72", "reference": "24", "question": "How many?"}
+    sample = Sample(input="How many?", target="72", metadata=solution)
+    for name in ("math_equal_reward", "local:0"):
+        log = evaluate(Task(dataset=MemoryDataset([sample]), scorer=scorer(name)), ["It is 72."], tmp_path)
+        assert log.results.scores[0].metrics["mean"].value == 1.0
+    # What our own task reads keeps its form: 3.0 is a number, and not the text "30".
+    rows = [{"question": "How many?", "answer": 3.0}]
+    log = evaluate(task(rows, scorer=scorer("qa_em_reward")), ["3"], tmp_path)
+    assert log.results.scores[0].metrics["mean"].value == 1.0
+
+
 @pytest.mark.parametrize(("before", "expected"), [(True, 0.0), (False, 1.0)])
 def test_tools_of_the_input_are_not_the_agents(tmp_path: Path, before: bool, expected: float) -> None:
     """A tool that ran in the input was not called by the agent; one that ran afterwards was."""
@@ -142,3 +155,5 @@ def test_wrong_calls_are_refused() -> None:
 
     with pytest.raises(UsageError, match="asks for one"):
         scorer(rank)
+    with pytest.raises(UsageError, match="did you mean 'mask'"):
+        scorer("qa_f1_reward", on_fault="msak")  # type: ignore[arg-type]

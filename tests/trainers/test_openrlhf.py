@@ -65,6 +65,13 @@ def test_the_executor_gets_rewards(tmp_path: Path) -> None:
     assert len({frozenset(one) for one in logs}) == 1
 
 
+def test_without_a_label_key_no_row_has_a_number(tmp_path: Path) -> None:
+    """OpenRLHF's data set has "" for a label then, which is not an accepted answer: else all would be 0, or 1."""
+    file = tmp_path / "reward.py"
+    file.write_text(REWARD.replace("own, ", "'qa_em_reward', "))
+    assert [float(rollout(file, response, "")["extra_logs"]["error"]) for response in ("Paris", "")] == [1.0, 1.0]
+
+
 def test_empty_lists_are_answered() -> None:
     """A batch of nothing has no rewards."""
     found = make_reward_func("qa_f1_reward")([], [], [])

@@ -6,6 +6,8 @@
 import math
 import os
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -18,7 +20,7 @@ from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer  # noqa: E402
 
 from adjudge.errors import AdjudgeError, UsageError  # noqa: E402
 from adjudge.integrations._policy import RewardFault  # noqa: E402
-from adjudge.integrations.trl import environment_factory, reward_function  # noqa: E402
+from adjudge.integrations.trl import environment_factory, reward_function, trial_reward  # noqa: E402
 from adjudge.model import Score  # noqa: E402
 from adjudge.rewards import get_scorer, reward, weighted  # noqa: E402
 from datasets import Dataset  # noqa: E402
@@ -148,8 +150,42 @@ def test_too_many_faults_stop_the_training_in_order(model: str, tmp_path: Path) 
     bad = reward_function(Turns(), name="bad", max_failed=0.1, window=16)
     trainer = train(model, tmp_path, bad, callbacks=[bad.callback], max_steps=50)
     assert trainer.state.global_step == 1
+    alone = reward_function(Turns(), name="bad", max_failed=0.1, window=16)
+    assert alone.callback is not None  # made, and given to no trainer
     with pytest.raises(RewardFault, match="bad: 2 of the last 16"):
-        train(model, tmp_path, reward_function(Turns(), name="bad", max_failed=0.1, window=16))
+        train(model, tmp_path, alone)
+
+
+RANKS = """
+import os, sys
+from trainers.test_trl import train
+from adjudge.integrations.trl import reward_function
+
+def own(final_response):
+    if os.environ["RANK"] == "1":
+        raise ValueError("broken here")
+    return len(final_response) / 100
+
+good = reward_function(own, name="good")
+trainer = train(sys.argv[1], sys.argv[2], good, callbacks=[good.callback], max_steps=50)
+print(f"rank {os.environ['RANK']} ended at {trainer.state.global_step}")
+"""
+
+
+def test_faults_of_one_rank_stop_both(model: str, tmp_path: Path) -> None:
+    """No rank waits for one that has stopped: 16 faults of one of them are four steps of both."""
+    (tmp_path / "ranks.py").write_text(RANKS)
+    launch = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*launch, str(tmp_path / "ranks.py"), model, str(tmp_path / "out")],
+        env=environment, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert sorted(line for line in done.stdout.splitlines() if line.startswith("rank ")) == [
+        "rank 0 ended at 4",
+        "rank 1 ended at 4",
+    ]
 
 
 def test_a_short_training_of_faults_alone_does_not_end_as_usual(model: str, tmp_path: Path) -> None:
@@ -244,6 +280,47 @@ def test_a_world_that_cannot_be_started_is_a_fault_of_its_rollout(model: str, tm
     assert trainer.state.global_step == 3
     assert factory.settle({}, None, "env-died: gone") is None
     assert logged(trainer, "rewards/TextEpisode/mean") == [None] * 3
+
+
+class Trial:
+    """A trial as `trl.experimental.harbor` has it: its reward is read afterwards, and raises without a reward file."""
+
+    count = 0
+
+    def reset(self, **columns: Any) -> str:
+        """Begin the next one."""
+        Trial.count += 1
+        self.number = Trial.count
+        return "Do it."
+
+    def bash(self, command: str) -> str:
+        """Run a command.
+
+        Args:
+            command: What to run.
+        """
+        return command
+
+    @property
+    def reward(self) -> float:
+        """Return what the verifier said."""
+        if self.number % 2:
+            raise FileNotFoundError("no reward file found")
+        return self.number / 8
+
+
+def test_a_trial_without_a_reward_file_is_left_out(model: str, tmp_path: Path) -> None:
+    """Of four trials two have a number, whose mean it is; the others are errors and end nothing."""
+    from trl.chat_template_utils import qwen3_chat_template
+
+    good = trial_reward(max_failed=1.0)
+    Trial.count = 0
+    more = {"environment_factory": Trial, "max_steps": 1, "tokenizer": tiny.tokenizer(qwen3_chat_template)}
+    trainer = train(model, tmp_path, good, callbacks=[good.callback], **more)
+    assert logged(trainer, "trial/error") == [0.5]
+    assert logged(trainer, "rewards/trial/mean") == [(2 / 8 + 4 / 8) / 2]
+    with pytest.raises(UsageError, match="environment_factory="):
+        trial_reward()(prompts=["?"], completions=["x"])
 
 
 def test_a_dead_world_beside_a_reward_function_is_refused(model: str, tmp_path: Path) -> None:

@@ -80,6 +80,15 @@ def test_an_empty_answer_is_no_reference() -> None:
     assert given[0]["metrics"]["qa_em_reward/error"] == 1.0
 
 
+def test_the_answer_is_the_answer() -> None:
+    """A worked solution in `info` is not what is compared with, whatever it is called there."""
+    info = {"answer": "48 / 2 = 24, and 24 + 48 = 72. #### 72", "reference": "24"}
+    for scorer in ("math_equal_reward", "local:0"):
+        assert scored(rubric(scorer), states(["It is 72."], answer="72", info=info)) == [1.0]
+    # Where there is no other, it is the answer.
+    assert scored(rubric("qa_em_reward"), states(["72"], info={"answer": "72"})) == [1.0]
+
+
 def test_tools_are_seen() -> None:
     """The messages of the completion are the trajectory."""
     call = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "name": "search", "arguments": "{}"}]}

@@ -83,7 +83,7 @@ def config(manager: dict[str, Any], **more: Any) -> Any:
     return OmegaConf.create(
         {
             "reward": {"reward_manager": manager, "num_workers": 1, "reward_model": {"enable": False}, **more},
-            "actor_rollout_ref": {"rollout": {"n": 4}},
+            "actor_rollout_ref": {"rollout": {"n": 4, "val_kwargs": {"n": 1}}},
         }
     )
 
@@ -145,7 +145,7 @@ def _ray() -> Iterator[None]:
 class TestRewardManager:
     """Our own manager knows messages, and what siblings are."""
 
-    def run(self, data: Any, **options: Any) -> tuple[Any, list[dict[str, Any]]]:
+    def run(self, data: Any, longest_s: float | None = None, **options: Any) -> tuple[Any, list[dict[str, Any]]]:
         """Score all rollouts at once, as the reward loop does, and assemble them."""
         module = {"path": "pkg://adjudge.integrations.verl"}
         manager = {"source": "importlib", "name": "RewardManager", "module": module}
@@ -153,7 +153,8 @@ class TestRewardManager:
 
         async def every() -> list[dict[str, Any]]:
             manager = load_reward_manager(made, tiny.tokenizer())
-            return list(await asyncio.gather(*(manager.run_single(data[i : i + 1]) for i in range(len(data)))))
+            async with asyncio.timeout(longest_s):
+                return list(await asyncio.gather(*(manager.run_single(data[i : i + 1]) for i in range(len(data)))))
 
         found = asyncio.run(every())
         from adjudge.integrations.verl import RewardManager
@@ -182,6 +183,26 @@ class TestRewardManager:
         data = rollouts(["Paris", "dead"], uids=["d"] * 2)
         rewards, _ = self.run(data, scorer=f"{Path(__file__)}:four", wait_s=0.2)
         assert rewards_of(rewards) == [1.0, 1.0]
+
+    def test_validation_has_no_siblings_to_wait_for(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Validation asks `val_kwargs.n` times, not n: there the wait ends when no rollout comes any more."""
+        monkeypatch.setattr("adjudge.integrations.verl.QUIET_S", 0.2)
+        data = rollouts(["dead", "Paris", "dead"], uids=["g", "h", "h"])
+        data.non_tensor_batch["extra_info"][:] = [{"split": "test"}] * 3
+        rewards, found = self.run(data, scorer=f"{Path(__file__)}:four", longest_s=20)
+        assert rewards_of(rewards) == [0.0, 1.0, 1.0]
+        assert [one["reward_extra_info"]["error"] for one in found] == [1.0, 0.0, 1.0]
+        # The same rows in a training wait for their siblings.
+        data.non_tensor_batch["extra_info"][:] = [{"split": "train"}] * 3
+        with pytest.raises(TimeoutError):
+            self.run(data, scorer=f"{Path(__file__)}:four", longest_s=2)
+
+    def test_an_option_that_is_misspelled_is_refused(self) -> None:
+        """It would be dropped without a word; verl has options of its own in the same place."""
+        with pytest.raises(UsageError, match="no option 'max_fialed'; did you mean 'max_failed'"):
+            self.run(rollouts(["Paris"]), scorer="qa_f1_reward", max_fialed=0.5)
+        rewards, _ = self.run(rollouts(["Paris"]), scorer="qa_f1_reward", overlong_buffer_cfg={"enable": False})
+        assert rewards_of(rewards) == [1.0]
 
     def test_tools_and_the_final_response_are_seen(self) -> None:
         """With results of tools between its turns, the response is the last turn, and a tool was used."""
@@ -222,6 +243,11 @@ def test_wrong_calls_are_refused() -> None:
         compute_score(solution_str="x")
     with pytest.raises(UsageError, match="RewardManager"):
         compute_score(solution_str="x", scorer="qa_f1_reward", on_fault="mask")
+    with pytest.raises(UsageError, match="no option 'on_falt'; did you mean 'on_fault'"):
+        compute_score(solution_str="x", scorer="qa_f1_reward", on_falt="raise")
+    # What verl passes for its own reward models is not ours.
+    given = {"reward_router_address": "x", "reward_model_tokenizer": None}
+    assert compute_score(solution_str="x", ground_truth="x", scorer="qa_f1_reward", **given)["score"] == 1.0
 
     @reward(group=True)
     def rank(final_response: list[str]) -> list[float]:

@@ -41,17 +41,22 @@ class RewardFault(AdjudgeError):
         super().__init__(printable(message, 2000), code=code)
 
 
+def check_on_fault(given: object) -> None:
+    """Raise `UsageError` for what is none of the three: a typing error must not make a number of a fault."""
+    known = get_args(OnFault)
+    if given not in known:
+        raise UsageError(
+            f"on_fault is {', '.join(known[:-1])} or {known[-1]}, got {given!r}{closest(str(given), known)}"
+        )
+
+
 class FaultPolicy:
     """Settles the scores of one reward, batch after batch, and remembers how many of the last had no number."""
 
     def __init__(
         self, name: str, on_fault: OnFault = "mask", *, max_failed: float = MAX_FAILED, window: int = WINDOW
     ) -> None:
-        if on_fault not in get_args(OnFault):
-            known = get_args(OnFault)
-            raise UsageError(
-                f"on_fault is {', '.join(known[:-1])} or {known[-1]}, got {on_fault!r}{closest(str(on_fault), known)}"
-            )
+        check_on_fault(on_fault)
         if not 0 <= max_failed <= 1:
             raise UsageError(f"max_failed is a share from 0 to 1, got {max_failed!r}")
         if window < 1:
@@ -125,6 +130,7 @@ class FaultPolicy:
 
     def _codes(self, more: str = "") -> str:
         """Return how often which faults came, and all that is known of the last one."""
-        faults = Counter(code for code in self._recent if code is not None)
+        # Of a copy: verl and others score in several threads.
+        faults = Counter(code for code in self._recent.copy() if code is not None)
         codes = ", ".join(f"{count} {code}" for code, count in faults.most_common(3))
         return f"({codes}){more}; the last: {printable(self._last, 300)}"

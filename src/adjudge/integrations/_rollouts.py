@@ -8,13 +8,14 @@ What the agent did is never read from a column: one called `response` or `trajec
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import TrajectoryError, UsageError
 from adjudge.judges.columns import REFERENCES, RESPONSES
 from adjudge.model import Message, Trajectory
 from adjudge.rewards import Scorer
-from adjudge.text.values import are_messages, plain
+from adjudge.text.values import are_messages, is_empty_cell, plain
 
 Row = dict[str, Any]
 
@@ -27,19 +28,25 @@ def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], 
     ('2+2?', '4', 4)
     """
     row = {name: plain(value) for name, value in columns.items()}
-    row["prompt"] = prompt_text(prompt)
+    # Messages that cannot be read stay as they are: scoring them is an error of this row, which harms no other.
+    row["prompt"], row["final_response"] = prompt, completion
+    with suppress(TrajectoryError):
+        row["prompt"] = prompt_text(prompt)
     if are_messages(completion):
-        row["final_response"] = Trajectory.from_messages(completion).final_response
-        row["trajectory"] = completion
-    else:
-        row["final_response"] = completion
-        # A text cannot show whether a tool was used, and says so as a list of plain texts does.
-        row["trajectory"] = [completion] if isinstance(completion, str) else completion
-    if response is not None:
-        row["final_response"] = response
-    # Judges take these names for a response as well, and data sets have such columns.
-    row |= {name: row["final_response"] for name in RESPONSES if name in row}
-    return row
+        with suppress(TrajectoryError):
+            row["final_response"] = Trajectory.from_messages(completion).final_response
+    # A text cannot show whether a tool was used, and says so as a list of plain texts does.
+    row["trajectory"] = [completion] if isinstance(completion, str) else completion
+    return with_response(row, row["final_response"] if response is None else response)
+
+
+def with_response(columns: Mapping[str, Any], response: Any) -> Row:
+    """Return columns with the response under every name that one has: judges read them all, and data sets have them.
+
+    >>> with_response({"response": "a column", "answer": "Paris"}, "It is Paris")
+    {'response': 'It is Paris', 'answer': 'Paris', 'final_response': 'It is Paris'}
+    """
+    return {**columns, **{name: response for name in RESPONSES if name in columns}, "final_response": response}
 
 
 def with_answer(columns: Mapping[str, Any], answer: Any) -> Row:
@@ -81,7 +88,7 @@ def with_groups(scorer: Scorer, rows: Sequence[Row], size: int | None) -> None:
         return
     if "group_id" in rows[0]:
         # Rows with an empty cell do not belong together.
-        if any(row["group_id"] in (None, "") for row in rows):
+        if any(is_empty_cell(row["group_id"]) for row in rows):
             raise UsageError(f"{scorer.name}: a rollout has an empty group_id", code="unknown-groups")
         return
     if size is None:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adjudge.errors import UsageError
-from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
+from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault, check_on_fault
 from adjudge.integrations._rollouts import rollout_row
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
@@ -36,6 +36,7 @@ def make_emit_reward(
     The completion is a text or messages. The parts are further dimensions of the reward. Of a scorer that waits for a
     model it is async.
     """
+    check_on_fault(on_fault)
     made = get_scorer(scorer)
     if made.is_group:
         raise UsageError(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.errors import AdjudgeError, UsageError
+from adjudge.integrations._rollouts import with_response
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 from adjudge.runs import read_cases
@@ -44,12 +45,16 @@ def score_trial(
     columns = reads[0].row if len(reads) == 1 else None
     if columns is None:
         raise UsageError("a trial has one row, with the columns that its agent does not write, such as the answer")
-    try:
-        trajectory = load(str(Path(logs) / "agent" / "trajectory.json"), format="atif")
-    except (AdjudgeError, OSError) as error:
-        return Score.error(f"no-trajectory: {error}")
-    response = trajectory.final_response if answer_file is None else _written(Path(answer_file))
-    score = made.score({**columns, "final_response": response, "trajectory": trajectory})
+    asked = {name: value for name, value in columns.items() if name != "trajectory"}
+    place = Path(logs) / "agent" / "trajectory.json"
+    # Where TRL plays a trial there is no agent of Harbor's, and so no such file: then there is the answer alone.
+    if answer_file is None or place.exists():
+        try:
+            asked["trajectory"] = load(str(place), format="atif")
+        except (AdjudgeError, OSError) as error:
+            return Score.error(f"no-trajectory: {error}")
+    response = asked["trajectory"].final_response if answer_file is None else _written(Path(answer_file))
+    score = made.score(with_response(asked, response))
     if score.value is not None:
         parts = {name: value for name, value in score.parts.items() if value is not None}
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,13 +7,14 @@ A row without a number is Inspect's unscored score, a NaN that its metrics and r
 `unscored_samples`; each says in its metadata which of the two it is. Written against inspect-ai 0.3.285.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from adjudge.errors import DataError, UsageError
-from adjudge.integrations._policy import OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._policy import OnFault, RewardFault, check_on_fault
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.judges.columns import QUESTIONS, references_in, text_in
 from adjudge.model import Case, Score
 from adjudge.rewards import Scorer, get_scorer
@@ -28,6 +29,7 @@ def scorer(spec: str | Callable[..., Any] | Scorer, *, name: str | None = None, 
     from inspect_ai.scorer import mean, stderr
     from inspect_ai.scorer import scorer as inspect_scorer
 
+    check_on_fault(on_fault)
     made = get_scorer(spec)
     if made.is_group:
         raise UsageError(
@@ -76,9 +78,13 @@ def _row(state: Any, target: Iterable[str]) -> Row:
     """Return a finished sample as a row."""
     columns = dict(state.metadata or {})
     # A sample without a target has the empty text for one, which is not an accepted answer.
-    references = [one for one in target if one]
-    if references:
-        columns.setdefault("answer", references if len(references) > 1 else references[0])
+    references = tuple(one for one in target if one)
+    known: Sequence[str] | None = None
+    with suppress(DataError):
+        known = references_in(columns)
+    # Where the target is the text of what the metadata have, as in a task from cases, that is more: a number is one.
+    if references and known != references:
+        columns = with_answer(columns, list(references) if len(references) > 1 else references[0])
     columns.setdefault("question", state.input_text)
     # A tool that ran in the input was not called by this agent.
     asked = set() if isinstance(state.input, str) else {message.id for message in state.input}

@@ -13,7 +13,7 @@ from typing import Any
 
 from adjudge.errors import RowError, UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.rewards import Scorer, get_scorer
 
 __all__ = ["resources_server", "row_of_request"]
@@ -89,8 +89,8 @@ def row_of_request(found: Mapping[str, Any]) -> Row:
     if not isinstance(asked, dict) or not isinstance(answered, dict):
         raise RowError("responses_create_params and response must be objects")
     columns = {name: value for name, value in found.items() if name not in ("responses_create_params", "response")}
-    if "expected_answer" in columns:
-        columns.setdefault("answer", columns["expected_answer"])
+    if columns.get("expected_answer") is not None:
+        columns = with_answer(columns, columns["expected_answer"])
     given = asked.get("input")
     prompt = [message for item in given for message in _messages(item)] if isinstance(given, list) else given
     output = answered.get("output")

@@ -16,7 +16,7 @@ from adjudge.integrations._rollouts import Row, rollout_row
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
-__all__ = ["make_reward_func", "response_of"]
+__all__ = ["make_reward_func", "response_of", "row_of_query"]
 
 # What a tokenizer writes for its special tokens: <|im_end|>, </s>, <eos>, <end_of_turn>, <｜end▁of▁sentence｜>.
 _SPECIAL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:bos|eos|pad|end_of_turn)>)"
@@ -69,10 +69,15 @@ def _scores(scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labe
     faults: list[str | None] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
         with Caught() as caught:
-            rows.append(rollout_row(prompt, response_of(query, prompt), {"answer": label}))
+            rows.append(row_of_query(query, prompt, label))
         faults.append(caught.reason)
     scored = iter(scorer.score_many(rows))
     return [next(scored) if fault is None else Score.error(fault) for fault in faults]
+
+
+def row_of_query(query: str, prompt: str, label: Any) -> Row:
+    """Return a query as a row; where a training names no label key, the label is "", which is no accepted answer."""
+    return rollout_row(prompt, response_of(query, prompt), {"answer": None if label == "" else label})
 
 
 def response_of(query: str, prompt: str) -> str:

@@ -44,7 +44,8 @@ def make_custom_rm(
         instead = sum(known) / len(known) if known else 0.0
         for one, score, value in zip(samples, scores, values, strict=True):
             one.remove_sample = one.remove_sample or value is None
-            one.metadata = {**(one.metadata or {}), "adjudge": {"status": score.status, "reason": score.reason}}
+            if isinstance(one.metadata, dict | None):
+                one.metadata = {**(one.metadata or {}), "adjudge": {"status": score.status, "reason": score.reason}}
         rewards = [instead if value is None else value for value in values]
         return rewards if isinstance(sample, list) else rewards[0]
 
@@ -54,5 +55,7 @@ def make_custom_rm(
 def _row(sample: Any) -> Row:
     """Return a sample as a row: its label is the answer, its metadata are columns."""
     # Rewards ask for `answer`, and slime's data sets call it the label.
-    columns = {**with_answer(sample.metadata or {}, sample.label), "group_id": sample.group_index}
+    columns = with_answer(sample.metadata if isinstance(sample.metadata, dict) else {}, sample.label)
+    if sample.group_index is not None:
+        columns["group_id"] = sample.group_index
     return rollout_row(sample.prompt, sample.response, columns)

@@ -28,7 +28,7 @@ from adjudge.rewards import Scorer, get_scorer, reward
 if TYPE_CHECKING:
     from transformers import TrainerCallback
 
-__all__ = ["EnvironmentFactory", "RewardFunction", "environment_factory", "reward_function"]
+__all__ = ["EnvironmentFactory", "RewardFunction", "environment_factory", "reward_function", "trial_reward"]
 
 # What TRL passes beside the columns of the data set.
 _ITS_OWN = frozenset({"completion_ids", "environments", "log_extra", "log_metric", "trainer_state"})
@@ -48,7 +48,7 @@ class RewardFunction:
         self.policy = policy
         self.group_size = group_size
         self.pairs = pairs
-        self.has_callback = False  # whether one was made that stops the trainer
+        self.has_callback = False  # whether a trainer has one, which stops it
         self.__name__ = policy.name
 
     def __call__(self, /, *, prompts: Sequence[Any], completions: Sequence[Any], **given: Any) -> list[float | None]:
@@ -59,8 +59,7 @@ class RewardFunction:
     @property
     def callback(self) -> TrainerCallback:
         """What stops the trainer, on every rank at once, when too many rollouts have no number."""
-        self.has_callback = True
-        return _stop_class()(self.policy)
+        return _stop_class()(self)
 
     def _rows(
         self, prompts: Sequence[Any], completions: Sequence[Any], given: Mapping[str, Any]
@@ -128,6 +127,36 @@ def reward_function(
     # Online DPO awaits nothing.
     kind = AsyncRewardFunction if made.is_async and not pairs else RewardFunction
     return kind(made, policy, group_size=group_size, pairs=pairs)
+
+
+@reward(name="trial")
+def _trial(world: Any) -> float:
+    """Return what the verifier of a trial said; without a reward file that raises."""
+    return float(world.reward)
+
+
+class TrialReward(RewardFunction):
+    """The rewards of environments that have a `reward`, as those of `trl.experimental.harbor`."""
+
+    def _rows(
+        self, prompts: Sequence[Any], completions: Sequence[Any], given: Mapping[str, Any]
+    ) -> tuple[list[Row], list[Context | None]]:
+        del prompts, completions
+        worlds = given.get("environments")
+        if not worlds:
+            raise UsageError("the reward of a trial is that of its environment: give environment_factory=")
+        return [{"world": world} for world in worlds], [None] * len(worlds)
+
+
+def trial_reward(
+    *, name: str = "trial", on_fault: OnFault = "mask", max_failed: float = MAX_FAILED, window: int = WINDOW
+) -> RewardFunction:
+    """Return the reward of the trials of `trl.experimental.harbor`, in place of `HarborSpec.reward_funcs`.
+
+    There a trial without a reward file raises, which ends the training; here it has no number.
+    """
+    policy = FaultPolicy(name, on_fault, max_failed=max_failed, window=window)
+    return TrialReward(get_scorer(_trial), policy, group_size=None, pairs=False)
 
 
 class TrlEnvironment:
@@ -236,8 +265,7 @@ class EnvironmentFactory:
     @property
     def callback(self) -> TrainerCallback:
         """What stops the trainer, on every rank at once, when too many rollouts have no number."""
-        self.has_callback = True
-        return _stop_class()(self.policy)
+        return _stop_class()(self)
 
     def settle(self, columns: Mapping[str, Any], context: Context | None, fault: str | None) -> float | None:
         """Return what TRL gets for the episode of a rollout."""
@@ -294,8 +322,15 @@ def _stop_class() -> Any:
     class StopOnFaults(TrainerCallback):  # type: ignore[misc]  # untyped where transformers is not installed
         """Stops the training when too many rollouts have no number."""
 
-        def __init__(self, policy: FaultPolicy) -> None:
-            self.policy = policy
+        def __init__(self, source: RewardFunction | EnvironmentFactory) -> None:
+            self.source = source
+            self.policy = source.policy
+
+        def on_init_end(self, *_: Any, **__: Any) -> None:
+            """Note that a trainer has this: where none has, too many faults end the training with an error."""
+            self.source.has_callback = True
+
+        on_train_begin = on_init_end  # of one that is added later
 
         def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> Any:
             """Look after each step, on every rank, so that none waits for one that has stopped."""

@@ -17,7 +17,7 @@ from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.integrations._policy import FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.rewards import Scorer, get_scorer
 
 __all__ = ["TaskReward", "rubric"]
@@ -91,10 +91,11 @@ def _rubric(verifiers: Any, scorer: Scorer, policy: FaultPolicy, weight: float) 
 
     async def reward(prompt: Any, completion: Any, state: Any, **columns: Any) -> float:
         more = columns.pop("info", None)
-        columns = {**(more if isinstance(more, Mapping) else {}), **columns}
         # An answer that is missing is the empty text here, which is not an accepted answer.
-        if columns.get("answer") == "":
-            del columns["answer"]
+        answer = columns.pop("answer", "")
+        columns = {**(more if isinstance(more, Mapping) else {}), **columns}
+        if answer != "":
+            columns = with_answer(columns, answer)
         score = await scorer.ascore(rollout_row(_messages(prompt), _messages(completion), columns))
         # The metrics below are asked after this, with the same state.
         state[policy.name] = {"status": score.status, "reason": score.reason, "parts": dict(score.parts)}

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
-from adjudge.errors import UsageError
+from adjudge.errors import UsageError, closest
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
 from adjudge.integrations._rollouts import Row, rollout_row, with_answer
 from adjudge.model import Score
@@ -27,6 +27,9 @@ from adjudge.rewards import Scorer, get_scorer
 __all__ = ["acompute_score", "compute_score", "make_compute_score"]
 
 WAIT_S = 600.0  # for the siblings of a rollout without a number
+QUIET_S = 10.0  # without any rollout, after which nobody waits in a validation
+_VALIDATION = frozenset({"dev", "eval", "test", "val", "valid", "validation"})  # splits, as verl's data sets say them
+_OPTIONS = ("scorer", "on_fault", "max_failed", "window", "wait_s")
 _KEPT = 4096  # groups of rollouts that are remembered
 
 
@@ -73,13 +76,22 @@ def _chosen(
     on_fault: OnFault = "zero",
     max_failed: float = MAX_FAILED,
     window: int = WINDOW,
-    **_: Any,  # what verl passes for its own reward models
+    **others: Any,  # what verl passes for its own reward models
 ) -> Adapter:
+    _check_options(others)
     if scorer is None:
         raise UsageError("name the scorer: +reward.custom_reward_function.reward_kwargs.scorer=NAME")
     if on_fault == "mask":
         raise UsageError("compute_score cannot mask a row: use adjudge.integrations.verl.RewardManager")
     return _adapter(scorer, on_fault, max_failed, window)
+
+
+def _check_options(given: Iterable[str]) -> None:
+    """Refuse an option that is nearly one of ours; verl has others of its own in the same place."""
+    for name in given:
+        hint = "" if name in _OPTIONS else closest(str(name), _OPTIONS)
+        if hint:
+            raise UsageError(f"there is no option {name!r}{hint}", code="unknown-argument")
 
 
 def _row(data_source: Any, solution: Any, ground_truth: Any, extra_info: Any) -> Row:
@@ -159,8 +171,13 @@ class Siblings:
         self._groups: OrderedDict[str, list[float | None]] = OrderedDict()
         self._changed = asyncio.Condition()
 
-    async def settle(self, group: str, value: float | None, size: int, wait_s: float) -> float | None:
-        """Note a rollout's reward; without one, wait for the siblings and return their mean, None if they have none."""
+    async def settle(
+        self, group: str, value: float | None, size: int, wait_s: float, quiet_s: float | None = None
+    ) -> float | None:
+        """Note a rollout's reward; without one, wait for the siblings and return their mean, None if they have none.
+
+        The wait ends after `wait_s` seconds, and after `quiet_s` in which no rollout of any prompt came.
+        """
         async with self._changed:
             values = self._groups.setdefault(group, [])
             values.append(value)
@@ -170,7 +187,9 @@ class Siblings:
             if value is None:
                 # Of siblings that never come, the mean is that of the others.
                 with suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait_for(lambda: len(values) >= size), wait_s)
+                    async with asyncio.timeout(wait_s):
+                        while len(values) < size:
+                            await asyncio.wait_for(self._changed.wait(), quiet_s)
                 known = [one for one in values if one is not None]
                 value = sum(known) / len(known) if known else None
         return value
@@ -217,6 +236,7 @@ def _manager_class() -> Any:
             super().__init__(config, tokenizer, compute_score)
             custom = config.reward.get("custom_reward_function") or {}
             options = {**(custom.get("reward_kwargs") or {}), **(config.reward.get("reward_kwargs") or {})}
+            _check_options(options)
             if not options.get("scorer"):
                 raise UsageError("name the scorer: +reward.reward_kwargs.scorer=NAME")
             self.wait_s = float(options.get("wait_s", WAIT_S))
@@ -226,7 +246,9 @@ def _manager_class() -> Any:
                 float(options.get("max_failed", MAX_FAILED)),
                 int(options.get("window", WINDOW)),
             )
-            self.rollouts = int(config.actor_rollout_ref.rollout.n)
+            rollout = config.actor_rollout_ref.rollout
+            self.rollouts = int(rollout.n)
+            self.validations = int((rollout.get("val_kwargs") or {}).get("n", self.rollouts))  # of one prompt
             actor = ray.remote(num_cpus=0)(Siblings)
             # All workers of this training share one.
             self.siblings = actor.options(
@@ -243,7 +265,11 @@ def _manager_class() -> Any:
             if self.adapter.policy.on_fault == "mask":
                 group, value = item.non_tensor_batch.get("uid"), score.value
                 if group is not None and self.rollouts > 1:
-                    value = await self.siblings.settle.remote(str(group), value, self.rollouts, self.wait_s)
+                    # verl does not say that it validates, and asks fewer times then.
+                    quiet_s = (
+                        QUIET_S if self.validations < self.rollouts and str(row.get("split")) in _VALIDATION else None
+                    )
+                    value = await self.siblings.settle.remote(str(group), value, self.rollouts, self.wait_s, quiet_s)
                 result["score"] = 0.0 if value is None else value
             reward = result["score"]
             return {"reward_score": reward, "reward_extra_info": result}

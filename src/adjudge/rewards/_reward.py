@@ -23,7 +23,7 @@ from adjudge.rewards._arguments import (
 from adjudge.rewards._results import failed, same_parts, to_score
 from adjudge.rewards._scorer import Scorer
 from adjudge.rewards._tag import Row, Tag, is_finished, tag_of
-from adjudge.text.values import are_messages, plain, text_of
+from adjudge.text.values import are_messages, is_empty_cell, plain, text_of
 
 if TYPE_CHECKING:
     from adjudge.model import Context
@@ -54,7 +54,7 @@ class RowBatch:
                 if missing is not None:
                     text = missing_message(reward.name, missing, given)
                     raise UsageError(f"row {labels[index]} has {text}", code="missing-column")
-                if reward.is_group and given.get(GROUP) == "":
+                if reward.is_group and GROUP in given and work.group_of(index, given) is None:
                     # Rows with an empty cell do not belong together.
                     raise UsageError(f"row {labels[index]} has an empty {GROUP}", code="missing-column")
                 if wants_context and contexts[index] is None:
@@ -76,12 +76,15 @@ class RowBatch:
             return [[index] for index in self.ready]
         groups: dict[str, list[int]] = {}
         for index in self.ready:
-            # The context knows its group better than a column does.
-            key = getattr(self.contexts[index], GROUP, None)
-            key = self.rows[index].get(GROUP) if key is None else key
             # As text, because a row's value need not be hashable.
-            groups.setdefault(repr(key), []).append(index)
+            groups.setdefault(repr(self.group_of(index, self.rows[index])), []).append(index)
         return list(groups.values())
+
+    def group_of(self, index: int, row: Row) -> object:
+        """Return the group of a row, None where it has none; the context knows it better than a column does."""
+        known = getattr(self.contexts[index], GROUP, None)
+        column = row.get(GROUP)
+        return known if known is not None else None if is_empty_cell(column) else column
 
     def arguments(self, members: Sequence[int]) -> dict[str, Any]:
         """Return the arguments of one call; of a group each is a list over the members, options as they are."""

@@ -26,8 +26,10 @@ def _given(row: Row, option: str, default: Any) -> Any:
 
 
 def _contains(final_response: object, answer: object) -> float:
-    for said, reference in pairs_of(text_of(final_response, "final_response"), answer):
-        response, gold = f" {normalise_answer(said)} ", normalise_answer(reference)
+    pairs = pairs_of(text_of(final_response, "final_response"), answer)
+    responses = {said: f" {normalise_answer(said)} " for said in dict(pairs)}
+    for said, reference in pairs:
+        response, gold = responses[said], normalise_answer(reference)
         if f" {gold} " in response if gold else not response.strip():
             return 1.0
     return 0.0

@@ -121,12 +121,12 @@ def match(final_response: object, answer: object) -> Match:
     response = text_of(final_response, "final_response")
     if isinstance(answer, str):
         return compare(tokens(response), _gold(answer))
-    compared, words, best = response, tokens(response), _NOTHING
-    for said, gold in pairs_of(response, answer):
-        # Most references are compared with the same text, whose words are found once.
-        if said != compared:
-            compared, words = said, tokens(said)
-        found = compare(words, _gold(gold))
+    pairs, best = pairs_of(response, answer), _NOTHING
+    # There are at most two texts, whose words are found once, and counted once where there are many references.
+    read = {said: tokens(said) for said in dict(pairs)}
+    bags = {said: Counter(words) for said, words in read.items()} if len(pairs) > _FEW else {}
+    for said, gold in pairs:
+        found = compare(read[said], _gold(gold), bags.get(said))
         if found[:2] > best[:2]:
             best = found
     return best
@@ -140,15 +140,17 @@ def _gold(answer: str) -> list[str]:
 _remembered = lru_cache(maxsize=4096)(tokens)
 
 
-def compare(predicted: list[str], gold: list[str]) -> Match:
-    """Return f1, em, precision and recall of two lists of tokens.
+def compare(predicted: list[str], gold: list[str], bag: Counter[str] | None = None) -> Match:
+    """Return f1, em, precision and recall of two lists of tokens; `bag` are the counts of the first, if known.
 
     >>> compare(["a", "b", "b", "c"], ["b", "b", "d"])[0] == 4 / 7
     True
     """
     if predicted == gold:
         return _EVERYTHING
-    if len(gold) <= _FEW:
+    if bag is not None:
+        common = sum(min(count, bag[word]) for word, count in Counter(gold).items())
+    elif len(gold) <= _FEW:
         common = 0
         for word in gold:
             if word in predicted:

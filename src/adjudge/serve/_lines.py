@@ -32,7 +32,7 @@ async def score_lines(
     try:
         await expect_body(request)
         await response.prepare(request)
-        stream = _Stream(response, score, most_bytes)
+        stream = _Stream(response, score, most_bytes, timeout_s)
         try:
             async for rows in _pieces(request, size, most_bytes, timeout_s):
                 await stream.add(rows)
@@ -49,10 +49,13 @@ async def score_lines(
 class _Stream:
     """The scores of one stream on their way out."""
 
-    def __init__(self, response: web.StreamResponse, score: Scoring, most_bytes: int) -> None:
+    def __init__(self, response: web.StreamResponse, score: Scoring, most_bytes: int, timeout_s: float) -> None:
         self._response = response
         self._score = score
         self._most = most_bytes
+        self._timeout_s = timeout_s
+        self._written = 0  # pieces
+        self._is_writing = False  # so that what is waited for is the client
         self._count = 0  # of the rows so far
         self._kept = 0  # bytes of scores that are not written
         self._taken = asyncio.Event()
@@ -64,9 +67,7 @@ class _Stream:
     async def add(self, rows: Sequence[bytes]) -> None:
         """Have rows scored; wait while many are being scored, or more scores are kept than may be."""
         await self._room.acquire()
-        while self._kept > self._most and not self._writer.done():
-            self._taken.clear()
-            await self._taken.wait()
+        await self._wait(lambda: self._kept <= self._most)
         if self._writer.done():
             raise ConnectionResetError("the client has gone")
         task = asyncio.create_task(self._lines(rows, self._count))
@@ -78,8 +79,21 @@ class _Stream:
     async def end(self) -> None:
         """Write what is left."""
         self._pieces.put_nowait(None)
+        await self._wait(lambda: False)
         await self._writer
         await self._response.write_eof()
+
+    async def _wait(self, is_enough: Callable[[], bool]) -> None:
+        """Wait until enough has been written, or all of it; give up where the client takes nothing for too long."""
+        while not is_enough() and not self._writer.done():
+            before = self._written
+            self._taken.clear()
+            try:
+                async with asyncio.timeout(self._timeout_s):
+                    await self._taken.wait()
+            except TimeoutError:
+                if self._is_writing and self._written == before:
+                    raise
 
     async def close(self) -> None:
         """Give up what is still under way."""
@@ -99,7 +113,10 @@ class _Stream:
         try:
             while (task := await self._pieces.get()) is not None:
                 lines = await task
+                self._is_writing = True
                 await self._response.write(lines)
+                self._is_writing = False
+                self._written += 1
                 self._kept -= len(lines)
                 self._taken.set()
         finally:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -53,9 +54,11 @@ TOKEN_VARIABLE = "ADJUDGE_SERVE_TOKEN"  # noqa: S105 (its name)
 JSON, LINES = "application/json", "application/x-ndjson"
 AT_ONCE = 16  # times what one request may hold: what all of them together may
 HEADER_S = 5.0  # seconds for the headers of a connection's first request
+WRITTEN_AT_ONCE = 1 << 16  # bytes of a reply that are written without waiting for who reads them
 IDLE_S = 60.0  # seconds that a connection may be kept between two
 CLIENTS = 256  # of OpenRLHF, whose faults are counted apart
 
+_BEARER = re.compile(r"\Abearer ", re.IGNORECASE)
 _encode = msgspec.json.Encoder().encode
 _SCORE = msgspec.json.Decoder(ScoreReply)
 
@@ -183,6 +186,8 @@ class RewardServer:
         if path in self._posts:
             if request.method != "POST":
                 raise RequestRefused(f"{path} answers POST", status=405, code="bad-method")
+            if request.headers.get("Content-Encoding", "identity") != "identity":
+                raise RequestRefused("send the body as it is, not compressed", status=415, code="bad-encoding")
             return await self._posts[path](request)
         if path not in self._gets:
             hint = closest(path[:100], [*self._posts, *self._gets])
@@ -195,7 +200,7 @@ class RewardServer:
     def _is_allowed(self, request: web.BaseRequest) -> bool:
         if self._token is None:
             return True
-        given = request.headers.get("Authorization", "").removeprefix("Bearer ") or request.query.get("token", "")
+        given = _BEARER.sub("", request.headers.get("Authorization", "")) or request.query.get("token", "")
         # Compared in constant time: the time of an answer must not tell how much of a guess was right.
         return hmac.compare_digest(given.encode(errors="surrogateescape"), self._token.encode())
 
@@ -216,8 +221,6 @@ class RewardServer:
     ) -> web.StreamResponse:
         """Read a body within the limits, have it answered, and keep count of what is held."""
         most = self.limits.max_bytes
-        if request.headers.get("Content-Encoding", "identity") != "identity":
-            raise RequestRefused("send the body as it is, not compressed", status=415, code="bad-encoding")
         if (request.content_length or 0) > most:
             raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
         await expect_body(request)
@@ -236,7 +239,7 @@ class RewardServer:
                     raise RequestRefused(f"a request may have {most:,} bytes", status=413, code="too-large")
                 if self._held > AT_ONCE * most:
                     raise busy()
-            return _reply(await work(bytes(body), request))
+            return await self._send(await work(bytes(body), request), request)
         except body_faults() as error:
             raise RequestRefused(f"the body does not arrive: {error}", status=400, code="bad-body") from None
         except TimeoutError:
@@ -245,6 +248,23 @@ class RewardServer:
             ) from None
         finally:
             self._held -= len(body)
+
+    async def _send(self, body: bytes, request: web.BaseRequest) -> web.StreamResponse:
+        """Send a large reply, which counts as held until it is taken, and is not kept for who does not take it."""
+        reply = _reply(body)
+        if len(body) <= WRITTEN_AT_ONCE:
+            return reply
+        self._held += len(body)
+        try:
+            async with asyncio.timeout(self.limits.timeout):
+                await reply.prepare(request)
+                await reply.write_eof()
+        except (TimeoutError, ConnectionError):
+            if request.transport is not None:
+                request.transport.abort()
+        finally:
+            self._held -= len(body)
+        return reply
 
     def _named(self, name: str | None) -> str:
         """Return the scorer that a request names: its name, or what it was called when the server was started."""

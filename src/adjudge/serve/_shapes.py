@@ -17,7 +17,7 @@ import msgspec
 from adjudge.errors import RowError
 from adjudge.integrations import rollout_row
 from adjudge.integrations.nemo_gym import row_of_request
-from adjudge.integrations.openrlhf import response_of
+from adjudge.integrations.openrlhf import row_of_query
 from adjudge.rewards import Row
 
 Shape: TypeAlias = Literal["row", "openrlhf", "slime", "nemo"]
@@ -41,7 +41,7 @@ def _openrlhf(found: Mapping[str, Any]) -> Row:
     query, prompt = found.get("query"), found.get("prompt")
     if not isinstance(query, str) or not isinstance(prompt, str):
         raise RowError("query and prompts must be lists of texts")
-    return rollout_row(prompt, response_of(query, prompt), {"answer": found.get("label")})
+    return row_of_query(query, prompt, found.get("label"))
 
 
 def _slime(found: Mapping[str, Any]) -> Row:

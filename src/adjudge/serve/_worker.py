@@ -21,7 +21,7 @@ from adjudge.serve._shapes import Shape, row_of
 
 ENOUGH_S = 0.5  # seconds after which a job gives back what it has done
 LIGHT = "adjudge.rewards.qa"
-LIGHT_BYTES = 1 << 15  # less than a millisecond
+LIGHT_BYTES = 1 << 15  # a millisecond, or some 40 where nearly all of it are accepted answers
 QUICK_S = 0.02  # a slice that took less may be followed by a larger one
 
 Rows: TypeAlias = Sequence[tuple[int, bytes]]

@@ -17,6 +17,15 @@ def plain(value: Any) -> Any:
     return unwrap() if callable(unwrap) else value
 
 
+def is_empty_cell(value: object) -> bool:
+    """Return whether a table has nothing there: None, NaN or an empty text.
+
+    >>> [is_empty_cell(value) for value in (None, float("nan"), "", 0, [])]
+    [True, True, True, False, False]
+    """
+    return value is None or value == "" or (isinstance(value, float) and value != value)  # noqa: PLR0124 (NaN)
+
+
 def are_messages(value: object) -> bool:
     """Return whether a response is the messages of its rollout, as trainers have it.
 
@@ -70,15 +79,17 @@ def pairs_of(response: str, answer: object) -> list[tuple[str, str]]:
     [('3', '3point0'), ('3', '3')]
     """
     pairs = []
+    spelled: str | None = None  # once, however many numbers there are
     for reference in _given(answer):
         text = text_of(reference, "answer")
         if isinstance(reference, str):
             pairs.append((response, text))
             continue
-        pairs.append((spell(response), spell(text)))
+        spelled = spell(response) if spelled is None else spelled
+        pairs.append((spelled, spell(text)))
         # A table with gaps has its whole numbers as 3.0.
         if isinstance(reference, float) and reference.is_integer():
-            pairs.append((spell(response), spell(text.removesuffix(".0"))))
+            pairs.append((spelled, spell(text.removesuffix(".0"))))
     return pairs
 
 

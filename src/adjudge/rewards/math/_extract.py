@@ -273,13 +273,9 @@ def _extract_unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> 
     tag = _tag_content(text, start, stop)
     if tag is not None:
         return tag
-    # GSM8K marks its answers so.
-    marks = text.rfind("####", start, stop)
-    if marks >= 0:
-        end = text.find("\n", marks, stop)
-        end = stop if end < 0 else end
-        if text[marks + 4 : end].strip(" #*"):
-            return Found(text[marks + 4 : end].strip(" #*"), marks + 4, end, "marks")
+    marked = _marked(text, start, stop)
+    if marked is not None:
+        return marked
     for pattern in (_FINAL, _STATEMENT):
         found = _statement(text, start, stop, pattern)
         if found is not None:
@@ -298,6 +294,16 @@ def _extract_unboxed(text: str, start: int, stop: int, mode: ExtractionMode) -> 
         window = max(start, stop - _WINDOW)
         return from_sentence(text, window, stop, whole=False) or Missing("no-answer", "no number or formula")
     return Missing("no-answer", "no box, no final statement, and too long to be an answer itself")
+
+
+def _marked(text: str, start: int, stop: int) -> Found | None:
+    """Return what follows the last `####`, by which GSM8K marks its answers."""
+    marks = text.rfind("####", start, stop)
+    end = text.find("\n", marks, stop)
+    end = stop if end < 0 else end
+    if marks < 0 or not text[marks + 4 : end].strip(" #*"):
+        return None
+    return Found(text[marks + 4 : end].strip(" #*"), marks + 4, end, "marks")
 
 
 def _tag_content(text: str, start: int, stop: int) -> Found | None:
@@ -325,15 +331,18 @@ def _conclusion(text: str, start: int, stop: int) -> Found | None:
 
 
 def extract_gold(text: str) -> Found:
-    r"""Return the answer that a gold states: its boxes, the statement of a worked solution, or all of it.
+    r"""Return the answer that a gold states: its boxes, the mark or statement of a worked solution, or all of it.
 
-    >>> extract_gold(r"so the sum is $\boxed{12}$.").text, extract_gold("$x=3$").text
-    ('12', '$x=3$')
+    >>> extract_gold(r"so the sum is $\boxed{12}$.").text, extract_gold("48+24 = 72\n#### 72").text
+    ('12', '72')
     """
     if "boxed" in text or "\\fbox" in text:
         box = _boxes(text, 0, len(text), lenient=True)
         if isinstance(box, Found) and box.text.strip():
             return box
+    marked = _marked(text, 0, len(text))
+    if marked is not None:
+        return marked
     if "inal " in text:
         found = _statement(text, 0, len(text), _FINAL)
         if found is not None:
