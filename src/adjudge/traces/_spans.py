@@ -39,6 +39,10 @@ LOST_MODEL = "no model call of the record asked for {}, whose result a later one
 LOST_END = (
     "spans around others are not in the record, so that its last reply may not be the answer: send all spans of the run"
 )
+BESIDE = (
+    "its last model call was made outside of the agents, so that the reply may not be the answer: record the answer on "
+    "the root span"
+)
 LOST_ONE = "a model asked for a tool more often than there are spans of tools, agents and handoffs: send all spans"
 CUT_ARGUMENTS = "those of {} end too early"
 NO_REPLY = "the last model call only asked for tools, and no span says what was answered: record it on the root span"
