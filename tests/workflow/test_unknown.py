@@ -133,6 +133,6 @@ def test_a_closed_list_beside_a_tool_that_talks() -> None:
     record = replace(RECORD, unknown={"behind": "tool 'fetch' may be an agent"})
     result = check_workflow({"tools_should_include": ["search", "fetch"]}, record)
     assert (result.passed, result.reasons) == (True, ())
-    said = "may have been called behind one that talks: tool 'fetch' may be an agent"
+    said = "may have been called where the record does not show it: tool 'fetch' may be an agent"
     assert [one.message for one in result.warnings] == [f"only 'search', 'fetch' may be called, and others {said}"]
     assert check_workflow({"tools_should_include": ["search", "fetch"], "unlisted": "ignore"}, record).warnings == ()
