@@ -59,6 +59,13 @@ def test_one_message_as_an_object() -> None:
     assert "agents" in found.unknown
 
 
+@pytest.mark.parametrize("answer", [None, 5, object()])
+def test_what_is_not_an_answer(answer: Any) -> None:
+    """An object that is not an answer, as a framework's result or its graph, is an error that says what to return."""
+    with pytest.raises(DataError, match="return a text, messages, or a mapping with response and messages"):
+        to_trajectory(Case("1", "q"), answer)
+
+
 def test_a_model_with_an_answer() -> None:
     """A model with a text under one of the usual names is read like a mapping; one without is an error."""
     assert to_trajectory(Case("1", "q"), State(answer="4", sources=["a"])).sources == ("a",)
