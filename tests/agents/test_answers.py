@@ -69,8 +69,10 @@ def test_what_is_not_an_answer(answer: Any) -> None:
 def test_a_model_with_an_answer() -> None:
     """A model with a text under one of the usual names is read like a mapping; one without is an error."""
     assert to_trajectory(Case("1", "q"), State(answer="4", sources=["a"])).sources == ("a",)
-    with pytest.raises(DataError, match="has none of response"):
+    with pytest.raises(DataError, match=r"has none of response, .* as a text; it has"):
         to_trajectory(Case("1", "q"), State(verdict="4"))
+    with pytest.raises(DataError, match=r" as a text; it has 'answer', 'steps'"):
+        to_trajectory(Case("1", "q"), {"answer": {"text": "4"}, "steps": []})
 
 
 def test_bytes_are_json() -> None:

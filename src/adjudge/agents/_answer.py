@@ -126,7 +126,7 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 trace_id=_trace(answer),
             )
     there = ", ".join(ascii(str(key)[:40]) for key in list(answer)[:_MOST_KEYS]) or "nothing"
-    message = f"the agent's answer has none of {', '.join(RESPONSES)}; it has {there}"
+    message = f"the agent's answer has none of {', '.join(RESPONSES)} as a text; it has {there}"
     raise DataError(f"{message}: name its place with --field response=PATH", code="bad-answer")
 
 

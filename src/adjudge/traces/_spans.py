@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other"]
 """What a span is. An `aside` (a guardrail, an evaluator) and what is inside it are not part of what the agent did."""
 
-NOBODY_NAMED = "nothing in the record names one: name them in your code, or with --map-agent"
-ONE_UNNAMED = "one of them has no name: name it in your code, or with --map-agent"
+NOBODY_NAMED = "nothing in the record names one: name them in your code, or say --map-agent '*=NAME'"
+ONE_UNNAMED = "one of them has no name: name it in your code, or say --map-agent '*=NAME'"
 NOTHING_DONE = "no message or span of a model, an agent or a tool is in it: instrument the agent, see docs/traces.md"
 NO_TOOL_NAMED = "a result names neither its call nor its tool: give it a tool_call_id, or a name"
 NOT_ENDED = "it has not ended"
