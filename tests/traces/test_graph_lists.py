@@ -1,6 +1,7 @@
 """Lists of LangChain's messages: each node of a graph chooses what it returns, so that what is not there is open.
 
-What is there counts, and what is forbidden is decided, as for any list. The answer's own `agents_called` end the doubt.
+What is there counts, and what is forbidden is decided, as for any list. The answer's own `agents_called` and
+`tools_used` end the doubt.
 """
 
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 
 from adjudge.agents import to_trajectory
 from adjudge.model import Case, Trajectory
-from adjudge.traces import load
+from adjudge.traces import load, load_messages
 from adjudge.workflow import check_workflow
 
 HUMAN = {"type": "human", "content": "Refund A1."}
@@ -68,7 +69,7 @@ def answered(messages: list[dict[str, Any]], **more: Any) -> Trajectory:
 
 
 def test_what_the_agent_says_ends_the_doubt() -> None:
-    """`agents_called` beside the messages says all; a name for whoever has none says nothing of it."""
+    """`agents_called` and `tools_used` beside the messages say all; a name for whoever has none says nothing of it."""
     expectation = {"agents_should_include": ["triage", "billing"]}
     assert check_workflow(expectation, answered(BILLING, agents_called=["billing"])).passed is False
     assert check_workflow(expectation, answered(BILLING, agents_called=["triage"])).passed is True
@@ -76,6 +77,35 @@ def test_what_the_agent_says_ends_the_doubt() -> None:
     assert check_workflow(expectation, load(bare, agents={"*": "billing"})).passed is None
     for names in ({"refund": None}, {"billing": "billing"}):
         assert check_workflow(expectation, load(BILLING, agents=names)).passed is None
+
+
+LAST: list[tuple[dict[str, Any], bool | None]] = [
+    ({"tools_should_include": ["refund"]}, None),
+    ({"tools_should_include": ["refund"], "unlisted": "ignore"}, None),
+    ({"tools_count": {"refund": 1}}, None),
+    ({"tools_should_exclude": ["refund"]}, True),
+    ({"tools_should_include": []}, True),
+]
+
+
+@pytest.mark.parametrize("name", ["billing", None])
+@pytest.mark.parametrize(("expectation", "passed"), LAST)
+def test_a_node_that_returns_its_last_message(
+    expectation: dict[str, Any], passed: bool | None, name: str | None
+) -> None:
+    """A graph's only agent that just says words may have called tools before: what is expected is undecided."""
+    last = [HUMAN, ai(name, "A1 is refunded.")]
+    found = check_workflow(expectation, load(last))
+    assert found.passed is passed
+    if passed is None:
+        assert found.reasons[0].endswith("return tools_used beside the messages, or record a trace")
+        for names in ({"*": "billing"}, {"billing": "desk"}):
+            assert check_workflow(expectation, load(last, agents=names)).passed is None
+        assert check_workflow(expectation, answered(last, tools_used=[])).passed is False
+        assert check_workflow(expectation, answered(last, tools_used=["refund"])).passed is True
+        # A list of any other shape is what its agent did.
+        usual = [{"role": "user", "content": "Refund A1."}, {"role": "assistant", "content": "A1 is refunded."}]
+        assert check_workflow(expectation, load_messages(usual)).passed is False
 
 
 def test_a_list_with_calls_decides() -> None:

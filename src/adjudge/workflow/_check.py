@@ -190,7 +190,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
                 none = f"no {kind[:-1]} may be called, and some"
                 why = more or _UNSEEN.format(behind)
                 finding = rules.finding(INCOMPLETE, f"{only if rules.include else none} {why}")
-                # Most tools that talk are ordinary ones, so that those leave the verdict as it is.
+                # Most tools that talk are ordinary ones, and most lists are whole: those leave the verdict as it is.
                 (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
