@@ -53,6 +53,24 @@ def test_an_agent_that_left_no_message(expectation: dict[str, Any], passed: bool
         assert "return agents_called beside the messages, or record a trace" in found.reasons[0]
 
 
+def test_a_tool_of_a_graph_that_may_be_the_agent() -> None:
+    """Where a tool was asked in words, the reason names it, too; that it is not an agent ends that doubt alone."""
+    call = {"name": "consult", "args": {"query": "Refund A1?"}, "id": "c", "type": "tool_call"}
+    asked = [
+        HUMAN,
+        {**ai("triage"), "tool_calls": [call]},
+        {**result("consult"), "tool_call_id": "c"},
+        ai("triage", "Ok"),
+    ]
+    expectation = {"agents_should_include": ["triage", "billing"]}
+    for names, is_named in (({}, True), ({"consult": None}, False)):
+        found = check_workflow(expectation, load(asked, agents=names))
+        assert found.passed is None
+        assert ("--map-agent 'consult'=NAME" in found.reasons[0]) is is_named
+        assert "return agents_called beside the messages" in found.reasons[0]
+    assert check_workflow(expectation, load(asked, agents={"consult": "billing"})).passed is True
+
+
 def test_a_graph_whose_handoffs_are_seen() -> None:
     """A list with a handoff shows how this graph hands over: who is not in it was not entered."""
     seen = [HUMAN, ai("triage", "", "transfer_to_billing"), result("transfer_to_billing", "Successfully transferred")]

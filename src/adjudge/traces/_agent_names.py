@@ -161,7 +161,8 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     # With one name for whoever has none, nothing else is known of an agent that is alone.
     is_alone = anybody is not None and not is_trace and "agents" in record.unknown and len(entered) == 1
     if "others" in unknown or is_alone:
-        lists = {question: why for question, why in unknown.items() if why in (SILENT, LAST_ONLY)}
+        ends: dict[Question, str] = {"others": SILENT, "behind": LAST_ONLY}
+        lists = {question: end for question, end in ends.items() if unknown.get(question, "").endswith(end)}
         unknown = {question: why for question, why in unknown.items() if question not in ("others", "behind")}
         if not _name_tools(names):
             unknown |= open_questions(calls or (), names)

@@ -161,13 +161,13 @@ def _open_others(
     unknown: dict[Question, str], calls: Sequence[ToolCall], agents: Collection[str], *, is_handed_over: bool
 ) -> dict[Question, str]:
     """Return what is unknown with who else may have been called, as one of the calls or without a message."""
-    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
-    is_alone = not agents or ("agents" not in unknown and len(agents) == 1)
-    if calls and is_alone:
-        unknown = unknown | open_questions(calls, {}) | unknown  # a reason that is there stays
     # A graph whose list shows one handoff shows all of them.
     if is_handed_over and unknown.get("others") == SILENT:
         unknown = {question: why for question, why in unknown.items() if question != "others"}
+    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
+    is_alone = not agents or ("agents" not in unknown and len(agents) == 1)
+    for question, why in open_questions(calls, {}).items() if is_alone else ():
+        unknown[question] = f"{why}; {unknown[question]}" if question in unknown else why
     return unknown
 
 
