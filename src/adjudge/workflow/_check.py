@@ -183,13 +183,10 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, bare)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
-            # A list of all that may be called passes only where the record shows all that was.
             behind = called.unknown.get("behind") if kind == "tools" else None
-            if (more or behind) is not None and not wrong and rules.include is not None and rules.is_closed:
-                only = f"only {list_names(rules.include)} may be called, and others"
-                none = f"no {kind[:-1]} may be called, and some"
-                why = more or _UNSEEN.format(behind)
-                finding = rules.finding(INCOMPLETE, f"{only if rules.include else none} {why}")
+            limit = _limit(rules) if (more or behind) is not None and not wrong else None
+            if limit is not None:
+                finding = rules.finding(INCOMPLETE, f"{limit} {more or _UNSEEN.format(behind)}")
                 # Most tools that talk are ordinary ones, and most lists are whole: those leave the verdict as it is.
                 (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
@@ -198,6 +195,14 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _limit(rules: DimensionRules) -> str | None:
+    """Say what must not be called, which passes only where the record shows all that was; None where all may be."""
+    if rules.include is not None and rules.is_closed:
+        only = f"only {list_names(rules.include)} may be called, and others"
+        return only if rules.include else f"no {rules.kind[:-1]} may be called, and some"
+    return f"{list_names(rules.exclude)} must not be called, and" if rules.exclude else None
 
 
 def _doubts(
