@@ -49,7 +49,7 @@ def test_messages_as_objects(answer: object) -> None:
     """A list of message objects, and a state that holds it, show agents, tools and the answer."""
     found = to_trajectory(Case("1", "q"), answer)
     assert (found.agents_called, found.tools_used, found.final_response) == (("research",), ("search",), "done")
-    assert found.unknown == {}
+    assert list(found.unknown) == ["others"]  # a graph's list does not show who left no message
 
 
 def test_one_message_as_an_object() -> None:
@@ -59,11 +59,20 @@ def test_one_message_as_an_object() -> None:
     assert "agents" in found.unknown
 
 
+@pytest.mark.parametrize("answer", [None, 5, object()])
+def test_what_is_not_an_answer(answer: Any) -> None:
+    """An object that is not an answer, as a framework's result or its graph, is an error that says what to return."""
+    with pytest.raises(DataError, match="return a text, messages, or a mapping with response and messages"):
+        to_trajectory(Case("1", "q"), answer)
+
+
 def test_a_model_with_an_answer() -> None:
     """A model with a text under one of the usual names is read like a mapping; one without is an error."""
     assert to_trajectory(Case("1", "q"), State(answer="4", sources=["a"])).sources == ("a",)
-    with pytest.raises(DataError, match="has none of response"):
+    with pytest.raises(DataError, match=r"has none of response, .* as a text; it has"):
         to_trajectory(Case("1", "q"), State(verdict="4"))
+    with pytest.raises(DataError, match=r" as a text; it has 'answer', 'steps'"):
+        to_trajectory(Case("1", "q"), {"answer": {"text": "4"}, "steps": []})
 
 
 def test_bytes_are_json() -> None:

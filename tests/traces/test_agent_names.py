@@ -42,7 +42,8 @@ def test_nobody_is_named() -> None:
     """Messages without names are undecided, until whoever wrote them is given a name."""
     chat = [{"role": "user", "content": "Capital?"}, {"role": "assistant", "content": "Paris"}]
     wanted = {"agents_should_include": ["research"]}
-    assert check_workflow(wanted, load(chat)).passed is None
+    result = check_workflow(wanted, load(chat))
+    assert (result.passed, result.reasons[0].endswith("say --map-agent '*=NAME'")) == (None, True)
     assert check_workflow(wanted, load(chat, agents={"*": "research"})).passed is True
     assert check_workflow(wanted, load(chat, agents={"*": "writer"})).passed is False
 

@@ -46,6 +46,17 @@ def test_agents_in_the_order_of_entry() -> None:
     assert assemble(Record("r", spans)).agents_called == ("router", "billing")
 
 
+def test_a_node_is_entered_before_its_model() -> None:
+    """An agent whose node called another one first was entered first, also where its first model call was lost."""
+    spans = (
+        Span("0", None, "other", "desk", 0, 99),
+        Span("1", "0", "other", "boss", 1, 98, graph=GraphFacts("boss", "boss:1", None)),
+        call(2, "1", "billing"),
+        call(3, "1", "boss"),
+    )
+    assert assemble(Record("r", spans)).agents_called == ("boss", "billing")
+
+
 def test_a_node_that_asked_no_model() -> None:
     """Whether a node without a model is an agent is open, as its model call may be lost; names end the doubt."""
     spans = (

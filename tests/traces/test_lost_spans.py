@@ -49,6 +49,7 @@ def verdicts(truth: dict[str, Any], found: Trajectory, tools_used: list[str]) ->
     rules: list[dict[str, Any]] = [
         {"agents_should_include": agents, "unlisted": "ignore"},
         {"agents_should_include": agents, "always_expected": []},
+        {"agents_should_include": agents, "agents_order": "in_order", "unlisted": "ignore"},
         {"tools_should_include": tools, "unlisted": "ignore"},
         {"tools_should_include": tools_used},
         *({"agents_should_exclude": [name]} for name in agents),

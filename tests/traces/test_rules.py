@@ -260,6 +260,24 @@ def test_the_answer_of_the_run() -> None:
 # --- what is missing
 
 
+def test_a_model_that_is_asked_beside_the_agents() -> None:
+    """Where nobody says what was answered, a reply that no agent gave may be a grader's: the answer is unknown."""
+
+    def said(name: str, start: int, parent: str) -> Span:
+        return Span(name, parent, "llm", "chat", start, start + 1, output=(Message("assistant", name),))
+
+    agent = span("a", "agent", "clerk", 1, "r")
+    inner, grade = said("Paris", 2, "a"), said("CORRECT", 7, "r")
+    for text, answer in ((None, None), ("Paris", "Paris")):
+        found = run(span("r", "other", "run", 0, text=text), agent, inner, grade)
+        assert (found.final_response, "answer" in found.unknown) == (answer, answer is None)
+    found = run(span("r", "other", "run", 0), agent, inner, grade)
+    assert found.unknown["answer"].endswith("record the answer on the root span")
+    # Beside them, but not the last one; and where no agent has a model's span inside.
+    assert run(span("r", "other", "run", 0), agent, inner, said("no", 0, "r")).final_response == "Paris"
+    assert run(span("r", "other", "run", 0), agent, grade).final_response == "CORRECT"
+
+
 def test_a_missing_parent() -> None:
     """A span whose parent is not there makes the record incomplete, unless the run was started from that parent."""
     orphan = tool(1, parent="gone")

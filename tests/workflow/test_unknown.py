@@ -133,6 +133,19 @@ def test_a_closed_list_beside_a_tool_that_talks() -> None:
     record = replace(RECORD, unknown={"behind": "tool 'fetch' may be an agent"})
     result = check_workflow({"tools_should_include": ["search", "fetch"]}, record)
     assert (result.passed, result.reasons) == (True, ())
-    said = "may have been called behind one that talks: tool 'fetch' may be an agent"
+    said = "may have been called where the record does not show it: tool 'fetch' may be an agent"
     assert [one.message for one in result.warnings] == [f"only 'search', 'fetch' may be called, and others {said}"]
     assert check_workflow({"tools_should_include": ["search", "fetch"], "unlisted": "ignore"}, record).warnings == ()
+
+
+@pytest.mark.parametrize("more", [{}, {"tools_should_include": ["search"], "unlisted": "ignore"}])
+def test_a_forbidden_tool_beside_a_tool_that_talks(more: dict[str, Any]) -> None:
+    """That a forbidden tool was not called behind a tool that talks is a guess, too: it passes, with a warning."""
+    record = replace(RECORD, unknown={"behind": "tool 'fetch' may be an agent"})
+    result = check_workflow({"tools_should_exclude": ["delete", "drop"], **more}, record)
+    assert (result.passed, result.reasons) == (True, ())
+    said = "may have been called where the record does not show it: tool 'fetch' may be an agent"
+    assert [one.message for one in result.warnings] == [f"'delete', 'drop' must not be called, and {said}"]
+    # Without a doubt, and where it was seen, nothing is a guess.
+    assert check_workflow({"tools_should_exclude": ["delete"], **more}, RECORD).warnings == ()
+    assert check_workflow({"tools_should_exclude": ["fetch"], **more}, record).warnings == ()

@@ -48,7 +48,8 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
     if isinstance(answer, Sequence):
         return load_messages(answer)
-    raise DataError(f"the agent returned a {type(answer).__name__}, not an answer", code="bad-answer")
+    said = f"the agent returned a {type(answer).__name__}, not an answer"
+    raise DataError(f"{said}: return a text, messages, or a mapping with response and messages", code="bad-answer")
 
 
 def _refuse_error(answer: Mapping[str, Any]) -> None:
@@ -125,7 +126,7 @@ def _of_mapping(case: Case, answer: Mapping[str, Any]) -> Trajectory:
                 trace_id=_trace(answer),
             )
     there = ", ".join(ascii(str(key)[:40]) for key in list(answer)[:_MOST_KEYS]) or "nothing"
-    message = f"the agent's answer has none of {', '.join(RESPONSES)}; it has {there}"
+    message = f"the agent's answer has none of {', '.join(RESPONSES)} as a text; it has {there}"
     raise DataError(f"{message}: name its place with --field response=PATH", code="bad-answer")
 
 

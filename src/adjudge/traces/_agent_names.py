@@ -23,6 +23,15 @@ AgentNames: TypeAlias = Mapping[str, str | None]
 ANYBODY = "*"
 BEHIND = "what {0} did is not in the messages: record a trace, or, if it is not an agent, say --ignore-agent {0}"
 OTHERS = "tool {0} may be an agent: say which with --map-agent {0}=NAME, else --ignore-agent {0}"
+# Of a graph's list of messages, which no names end.
+SILENT = (
+    "each node of a graph chooses what it returns, and one that hands over may return nothing: return agents_called "
+    "beside the messages, or record a trace"
+)
+LAST_ONLY = (
+    "the list has an answer and no call, as where a node of a graph returns its last message alone: return tools_used "
+    "beside the messages, or record a trace"
+)
 _STARTED = "subagent_type"
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
@@ -152,9 +161,12 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     # With one name for whoever has none, nothing else is known of an agent that is alone.
     is_alone = anybody is not None and not is_trace and "agents" in record.unknown and len(entered) == 1
     if "others" in unknown or is_alone:
+        ends: dict[Question, str] = {"others": SILENT, "behind": LAST_ONLY}
+        lists = {question: end for question, end in ends.items() if unknown.get(question, "").endswith(end)}
         unknown = {question: why for question, why in unknown.items() if question not in ("others", "behind")}
         if not _name_tools(names):
             unknown |= open_questions(calls or (), names)
+        unknown |= lists
     if calls and not is_trace:
         _open_inside(record, calls, names, unknown)
     tools = None if calls is None else tuple(call for call in calls if names.get(call.name) is None)

@@ -19,7 +19,7 @@ from dataclasses import replace
 from adjudge.model import Trajectory
 from adjudge.traces._agent_names import AgentNames, map_agents, read_agent_names
 from adjudge.traces._calls import Calls
-from adjudge.traces._gaps import find_gaps, why_no_answer
+from adjudge.traces._gaps import doubt_reply, find_gaps, why_no_answer
 from adjudge.traces._langgraph import name_speakers
 from adjudge.traces._messages import plain_result
 from adjudge.traces._run_log import RunLog
@@ -40,14 +40,13 @@ def assemble(record: Record, *, parent: str | None = None, agents: AgentNames | 
     done = [span for span in tree.spans if not tree.places[span.id].is_aside]
     agents_called = tuple(dict.fromkeys(log.entered))
     calls = _calls(tree, done, log, agents_called)
-    # Where a span around others was lost, as where the last ones never arrived, a reply may not be the last one.
-    is_cut = any(root.parent not in (None, parent) and not root.is_entry for root in tree.roots)
-    answer = _answer(tree, done, log, is_cut=is_cut)
+    doubt = doubt_reply(tree, log, parent)
+    answer = _answer(tree, done, log, is_sure=doubt is None)
     complete = not (record.faults or tree.faults)
     unknown = find_gaps(tree, done, log, calls, is_complete=complete, is_limited=record.is_trace)
     if answer is not None:
         unknown.pop("answer", None)
-    elif why := why_no_answer(tree, done, log, is_cut=is_cut):
+    elif why := why_no_answer(tree, done, log, doubt):
         unknown["answer"] = why
     used = record.usage or _usage(tree, done, log)
     shown = tuple(call.finish() for call in calls if not call.is_internal)
@@ -122,10 +121,10 @@ def _by_name(span: Span, names: AgentNames) -> Span:
     return replace(span, kind="other" if names[span.name] is None else "agent")
 
 
-def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_cut: bool) -> str | None:
+def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_sure: bool) -> str | None:
     """Return the answer of the run: that of its top span, that which a tool ended it with, or the last reply.
 
-    Of a record that is cut, the last reply may be an earlier one.
+    `is_sure` says that the last reply is the answer where nothing else is.
     """
     # A reply from before a model call that recorded none is not the last one.
     is_last = not log.model_calls or bool(log.model_calls[-1].output) or log.model_calls[-1].error is not None
@@ -136,8 +135,8 @@ def _answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_cut: bool)
         is_same = reply is not None and reply.strip() == top.text.strip()
         return reply if is_same else top.text
     ends = [span for span in spans if (span.is_internal or span.is_whole) and span.text is not None]
-    if not ends and (reply is not None or is_cut):
-        return None if is_cut else reply
+    if not ends and (reply is not None or not is_sure):
+        return reply if is_sure else None
     said = ends or [span for span in spans if span.kind == "agent" and span.text is not None]
     return max(said, key=lambda span: span.end or 0).text if said else None
 

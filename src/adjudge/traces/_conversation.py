@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, hidden_agent, open_questions, started_agent
+from adjudge.traces._agent_names import BEHIND, LAST_ONLY, SILENT, hidden_agent, open_questions, started_agent
 from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
@@ -50,7 +50,8 @@ _SHORTENED = "the messages of {} leave out what it did: output_mode='full_histor
 def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
     """Return what a list of LangChain's messages may leave out: each node of a graph chooses what it returns.
 
-    Of one speaker the list is whole. Of several, one that says words and calls nothing may have done more before.
+    Whoever is not in it may have run, and one that says words and calls nothing may have done more before. Where an
+    only speaker does, most lists are whole.
     """
     unknown: dict[Question, str] = {}
     asked = False
@@ -78,6 +79,10 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
     if len(busy) > 1 and quiet:
         who = "an agent" if quiet[0] in unnamed else quote(quiet[0])
         unknown.setdefault("inside", _CHOSEN.format(who))
+    if busy:
+        unknown.setdefault("others", SILENT)
+        if len(busy) == 1 and quiet:
+            unknown.setdefault("behind", LAST_ONLY)
     return unknown
 
 
@@ -138,10 +143,8 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     agents = dict.fromkeys((*speakers, *handed_to))
     if started:
         agents = _in_order_of_entry(messages, started) | agents
-    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
-    is_alone = not {*speakers, *handed_to} or ("agents" not in found and len({*speakers, *handed_to}) == 1)
-    if hiding and is_alone:
-        found |= open_questions(hiding, {})
+    if hiding or handed_to:
+        found = _open_others(found, hiding, {*speakers, *handed_to}, is_handed_over=bool(handed_to))
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
     return Trajectory(
         messages=tuple(map(plain_result, messages)),
@@ -152,6 +155,20 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
         final_response=next(texts, None),
         unknown=found,
     )
+
+
+def _open_others(
+    unknown: dict[Question, str], calls: Sequence[ToolCall], agents: Collection[str], *, is_handed_over: bool
+) -> dict[Question, str]:
+    """Return what is unknown with who else may have been called, as one of the calls or without a message."""
+    # A graph whose list shows one handoff shows all of them.
+    if is_handed_over and unknown.get("others") == SILENT:
+        unknown = {question: why for question, why in unknown.items() if question != "others"}
+    # A list with several agents shows who was called; the calls of one, or of nobody, may each be of another.
+    is_alone = not agents or ("agents" not in unknown and len(agents) == 1)
+    for question, why in open_questions(calls, {}).items() if is_alone else ():
+        unknown[question] = f"{why}; {unknown[question]}" if question in unknown else why
+    return unknown
 
 
 def _answers_as_words(messages: Sequence[Message]) -> Sequence[Message]:

@@ -10,6 +10,7 @@ from adjudge.model import Question
 from adjudge.traces._calls import CallDraft, Calls
 from adjudge.traces._run_log import RunLog
 from adjudge.traces._spans import (
+    BESIDE,
     CUT_ARGUMENTS,
     LOST_END,
     LOST_MODEL,
@@ -60,10 +61,26 @@ def find_gaps(
     return unknown | _unsent(spans, log, drafts)
 
 
-def why_no_answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, *, is_cut: bool) -> str | None:
-    """Say why the answer of a run is not in its spans; None where the agent gave none."""
-    if is_cut:
+def doubt_reply(tree: SpanTree, log: RunLog, parent: str | None) -> str | None:
+    """Say why the last reply of a record may not be its answer; None where it is. `parent` is as in `assemble`."""
+    # Where a span around others was lost, as where the last ones never arrived, a reply may not be the last one.
+    if any(root.parent not in (None, parent) and not root.is_entry for root in tree.roots):
         return LOST_END
+    # A grader, or whoever finds a title, is asked after the answer, and beside the agents.
+    has_agent = [
+        span.agent is not None or tree.places[span.id].agent is not None or any(one.name for one in span.output)
+        for span in log.model_calls
+    ]
+    return BESIDE if any(has_agent) and not has_agent[-1] else None
+
+
+def why_no_answer(tree: SpanTree, spans: Sequence[Span], log: RunLog, doubt: str | None) -> str | None:
+    """Say why the answer of a run is not in its spans; None where the agent gave none.
+
+    `doubt` is why the last reply may not be it.
+    """
+    if doubt is not None:
+        return doubt
     if all(root.error for root in tree.roots):
         return None
     if not log.model_calls:

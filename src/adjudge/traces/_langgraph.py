@@ -7,7 +7,7 @@ agent's own name, that of the graph, or that of the node in which the graph runs
 can tell.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -93,6 +93,16 @@ def name_speakers(spans: Sequence[Span]) -> Sequence[Span]:
         else:
             named.append(span)
     return named
+
+
+def speakers_around(span: Span, speakers: Collection[str]) -> Iterable[str]:
+    """Give those of the speakers in whose node or agent a span is: they were entered no later than it began."""
+    if span.graph is None:
+        return
+    for name in (span.graph.node, span.graph.agent):
+        # Built-in nodes are called alike in every agent.
+        if name is not None and name in speakers and (name == span.graph.agent or not _is_built_in(name)):
+            yield name
 
 
 def _owned(spans: Sequence[Span], graphs: Mapping[str, Span | None]) -> set[str]:

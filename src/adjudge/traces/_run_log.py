@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from adjudge.model import Message, ToolCall
+from adjudge.traces._langgraph import speakers_around
 from adjudge.traces._messages import RESULT_ROLES, message_key
 from adjudge.traces._spans import Span, SpanTree
 from adjudge.traces._values import key_of
@@ -38,11 +39,14 @@ class RunLog:
             caller = tree.places[span.id].caller
             if span.kind == "tool" and span.call_id is not None and caller is not None and caller.kind == "llm":
                 self._inside[caller.id].add(span.call_id)
+        speakers = {span.agent for span in tree.spans if span.graph is not None and span.agent}
         for span in tree.spans:
             place = tree.places[span.id]
             if place.is_aside:
                 continue
             self._now += 1
+            # An agent of a graph is entered with its node, before it asks its model.
+            self.entered.extend(speakers_around(span, speakers))
             if span.kind in ("agent", "handoff"):
                 self.entered.append(span.name)
             # A model call inside another is the same one, seen from further in.

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other"]
 """What a span is. An `aside` (a guardrail, an evaluator) and what is inside it are not part of what the agent did."""
 
-NOBODY_NAMED = "nothing in the record names one: name them in your code, or with --map-agent"
-ONE_UNNAMED = "one of them has no name: name it in your code, or with --map-agent"
+NOBODY_NAMED = "nothing in the record names one: name them in your code, or say --map-agent '*=NAME'"
+ONE_UNNAMED = "one of them has no name: name it in your code, or say --map-agent '*=NAME'"
 NOTHING_DONE = "no message or span of a model, an agent or a tool is in it: instrument the agent, see docs/traces.md"
 NO_TOOL_NAMED = "a result names neither its call nor its tool: give it a tool_call_id, or a name"
 NOT_ENDED = "it has not ended"
@@ -38,6 +38,10 @@ LOST_TOOL = "{} was asked for, the run went on, and neither its span nor its res
 LOST_MODEL = "no model call of the record asked for {}, whose result a later one was given: send all spans of the run"
 LOST_END = (
     "spans around others are not in the record, so that its last reply may not be the answer: send all spans of the run"
+)
+BESIDE = (
+    "its last model call was made outside of the agents, so that the reply may not be the answer: record the answer on "
+    "the root span"
 )
 LOST_ONE = "a model asked for a tool more often than there are spans of tools, agents and handoffs: send all spans"
 CUT_ARGUMENTS = "those of {} end too early"

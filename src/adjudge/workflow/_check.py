@@ -25,6 +25,7 @@ _MAY_BE_MORE = frozenset({"inside", "behind", "hosted"})  # questions about call
 _RAN = (
     "ran, and no model call of it is in the record: if it is an agent, say --map-agent {0}={0}, else --ignore-agent {0}"
 )
+_UNSEEN = "may have been called where the record does not show it: {}"
 _AS_AGENT = "was called as an agent of that name: expect it among the agents"
 
 
@@ -182,14 +183,11 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, bare)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
-            # A list of all that may be called passes only where the record shows all that was.
             behind = called.unknown.get("behind") if kind == "tools" else None
-            if (more or behind) is not None and not wrong and rules.include is not None and rules.is_closed:
-                only = f"only {list_names(rules.include)} may be called, and others"
-                none = f"no {kind[:-1]} may be called, and some"
-                why = more or f"may have been called behind one that talks: {behind}"
-                finding = rules.finding(INCOMPLETE, f"{only if rules.include else none} {why}")
-                # Most tools that talk are ordinary ones, so that those leave the verdict as it is.
+            limit = _limit(rules) if (more or behind) is not None and not wrong else None
+            if limit is not None:
+                finding = rules.finding(INCOMPLETE, f"{limit} {more or _UNSEEN.format(behind)}")
+                # Most tools that talk are ordinary ones, and most lists are whole: those leave the verdict as it is.
                 (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
@@ -197,6 +195,14 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
         findings += wrong
     workflow["pass"] = _all([workflow[kind]["pass"] for kind in DIMENSIONS])
     return workflow, findings, warnings
+
+
+def _limit(rules: DimensionRules) -> str | None:
+    """Say what must not be called, which passes only where the record shows all that was; None where all may be."""
+    if rules.include is not None and rules.is_closed:
+        only = f"only {list_names(rules.include)} may be called, and others"
+        return only if rules.include else f"no {rules.kind[:-1]} may be called, and some"
+    return f"{list_names(rules.exclude)} must not be called, and" if rules.exclude else None
 
 
 def _doubts(
@@ -221,7 +227,7 @@ def _doubts(
     doubts = {agent: hint.format(quote_name(tool), tool, agent) for agent, tool in hidden.items()}
     others = called.unknown.get("others")
     wanted = [name for name in agents if name not in (team.exclude or ())] if others is not None else []
-    doubts = {**dict.fromkeys(wanted, f"may have been called as a tool: {others}"), **doubts}
+    doubts = {**dict.fromkeys(wanted, _UNSEEN.format(others)), **doubts}
     doubts |= {agent: _RAN.format(agent) for agent in agents if agent in called.steps}
     if rules.kind == "agents":
         return doubts, {}, None
@@ -234,14 +240,13 @@ def _doubts(
     # Of a tool that only looks like an agent, what is missing is in doubt; what is forbidden is not looked for in it.
     behind = called.unknown.get("behind")
     lacking = () if behind is None else rules.find_lacking(called.seen["tools"])
-    inside = "may have been called inside another: {}"
-    doubts = dict.fromkeys(lacking, inside.format(behind))
+    doubts = dict.fromkeys(lacking, _UNSEEN.format(behind))
     more = None
     if "hosted" in called.unknown:
         # Those of an MCP server that the service calls may have any name.
         more = f"may have been called by the model's service: {called.unknown['hosted']}"
     if why is not None:
-        more = inside.format(why)
+        more = f"may have been called inside another: {why}"
     doubts |= {} if more is None else dict.fromkeys(rules.names, more)
     # An agent is not a tool: one that is not expected may be the agent that is.
     asked = [call.name for call in calls if (wanted and call.is_asked_in_words) or (lacking and call.is_conversation)]
