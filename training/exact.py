@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 GOLDEN = ROOT / "tests" / "golden" / "encoder.jsonl"
 SHIPPED = ROOT / "packages" / "weights" / "adjudge_weights"
-EVERY = 10
+EVERY = 3
 STEPS = ".steps"
 
 
@@ -63,7 +63,7 @@ def in_single_precision(folder: Path) -> None:
 
 
 def main() -> None:
-    """Read every tenth validation row with the encoders of a folder, or with the shipped ones in single precision."""
+    """Read every third validation row with the encoders of a folder, or with the shipped ones in single precision."""
     with tempfile.TemporaryDirectory() as made:
         folder = Path(sys.argv[1] if len(sys.argv) > 1 else made)
         if len(sys.argv) == 1:
