@@ -20,6 +20,7 @@ from adjudge.cli._options import (
     new_group,
     with_options,
 )
+from adjudge.errors import printable
 
 if TYPE_CHECKING:
     from adjudge.judges import Calibration
@@ -230,6 +231,39 @@ def fit(labels: str, judge: str, out: str) -> int:
         raise UsageError(f"{out}: {error.strerror or error}", code="cannot-write") from None
     show_fit(known)
     click.echo(f"adjudge: the fit is in {out}: give it to judge run with --calibration {out}", err=True)
+    return 0
+
+
+@new_command(
+    "explain",
+    command,
+    short_help="Show how the local judge comes to a verdict.",
+    epilog="""\b
+Example:
+  adjudge judge explain --question "Capital of France?" --reference Paris --response "Lyon, not Paris."
+
+\b
+Exit codes: 0 explained; 2 the call is wrong.""",
+)
+@click.option("--question", required=True, help="The question.")
+@click.option("--reference", "references", required=True, multiple=True, help="What is accepted; may be given again.")
+@click.option("--response", required=True, help="The response.")
+@click.option("--judge", default="local", show_default=True, help="local, local:0 or local:1.")
+def explain(question: str, references: tuple[str, ...], response: str, judge: str) -> int:
+    """Print what is read, which rule speaks, what is asserted, and how sure each step is."""
+    from adjudge.errors import UsageError
+    from adjudge.judges import get_judge
+    from adjudge.judges.local import LocalJudge
+
+    named = get_judge(judge)
+    if not isinstance(named, LocalJudge):
+        raise UsageError(f"{judge} has no steps to show: explain takes local, local:0 or local:1")
+    steps = named.explain(question, references, response)
+    said = named.judge(question, references, response)
+    click.echo(f"{said.verdict} at {said.probability:.2f} ({named.name}): {', '.join(said.reasons)}")
+    width = max(len(step.name) for step in steps)
+    for step in steps:
+        click.echo(f"  {step.name:{width}}  {printable(step.said, most=300)}")
     return 0
 
 

@@ -16,6 +16,7 @@ from adjudge.model import Judgement
 
 if TYPE_CHECKING:
     from adjudge.judges._fit import Fit
+    from adjudge.judges.local._explain import Explanation
     from adjudge.model import Ask, ChatModel
 
 VERSION = "7"
@@ -75,6 +76,15 @@ class LocalJudge:
     def judge(self, question: str, reference: str | Sequence[str], response: str | None) -> Judgement:
         """Judge one response."""
         return self.judge_many([{"question": question, "reference": reference, "response": response}])[0]
+
+    def explain(self, question: str, reference: str | Sequence[str], response: str) -> Explanation:
+        """Return the steps by which it comes to its verdict: each has a `name`, and what was `said` there."""
+        from adjudge.judges.local._explain import explain
+
+        row = self._read({"question": question, "reference": reference, "response": response})
+        if isinstance(row, Judgement):
+            raise DataError(str(row.reason), code="bad-row")
+        return explain(self.tier, *row)
 
     async def ajudge(
         self, question: str, reference: str | Sequence[str], response: str | None, *, ask: Ask | None = None
