@@ -225,5 +225,20 @@ def test_calibrated_judge(tmp_path: Path) -> None:
         load_gate({"require_calibrated": str(tmp_path / "local.json")}).check([asking], judge=None)
     finding = decide(gate, rows(2)).findings[-1]
     assert (finding.name, finding.verdict, finding.value) == ("calibrated", "pass", 0.975)
+    demand = {"require_calibrated": {"file": str(tmp_path / "known.json"), "kappa": 0.95}}
+    load_gate(demand).check([scenario], judge="openai:m")
+    for kappa, told in (
+        (0.96, "its kappa is 0.950"),
+        ({"min": 0.95, "lower_end": True}, "the lower end of its kappa is"),
+    ):
+        demand["require_calibrated"]["kappa"] = kappa
+        with pytest.raises(UsageError, match=rf"a kappa of at least .*; {told} .*\(n 40\)"):
+            load_gate(demand).check([scenario], judge="openai:m")
+    for wrong, told in (
+        ({"kappa": 0.5}, "give the calibration as file"),
+        ({"file": "x", "kapa": 1}, "did you mean 'kappa'"),
+    ):
+        with pytest.raises(UsageError, match=told):
+            load_gate({"require_calibrated": wrong})
     calibrate([], judge="openai:m").save(tmp_path / "known.json")
     assert decide(load_gate(tmp_path / "gate.toml"), rows(2)).verdict == "undecided"

@@ -64,7 +64,8 @@ class Gate:
     answer_quality, factual_correctness, completeness and overall, `scorers` by the names of scorers. At most the share
     `max_unscored` of the runs may lack an answer that was asked for, and every number needs `min_rows` values: else
     the gate is undecided. `tags` hold gates of their own for the scenarios of a tag. With `require_calibrated` the
-    judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with.
+    judge of the quality, or one that a scorer asks (`judge_reward`), has to be the one that this was measured with, and
+    with `least_kappa` it has to agree with people that well.
     `agents` gives names to agents that records cannot name; what a scenario says of its own comes first. `baseline`
     says what must not be worse than in an earlier run.
     """
@@ -77,6 +78,7 @@ class Gate:
     tags: Mapping[str, "Gate"] = field(default_factory=dict)
     confidence: float = 0.95
     require_calibrated: Calibration | None = None
+    least_kappa: Threshold | None = None
     agents: AgentNames = field(default_factory=dict)
     baseline: "BaselineRules | None" = None
 
@@ -84,6 +86,7 @@ class Gate:
         """Raise `UsageError` if the gate wants a number that no run of these scenarios with this judge can have."""
         if self.require_calibrated is not None:
             _check_judges(self.require_calibrated, scenarios, judge)
+            _check_kappa(self.require_calibrated, self.least_kappa)
         # A gate that no run can reach is refused before the agent is asked, not after.
         for place, gate in (("", self), *((f"tags.{tag}.", inner) for tag, inner in self.tags.items())):
             if gate.quality and judge is None:
@@ -127,6 +130,19 @@ def _check_judges(known: Calibration, scenarios: Sequence[Scenario], judge: str 
         there = ", ".join(one for one in (judge, *judges) if one is not None)
         message = f"the gate requires {known.judge}, which was calibrated; the judge is {there or 'not given'}"
         raise UsageError(message, code="not-calibrated")
+
+
+def _check_kappa(known: Calibration, least: Threshold | None) -> None:
+    """Refuse a judge that agrees with people less than the gate demands: its verdicts decide nothing."""
+    if least is None:
+        return
+    kappa = None if known.agreement is None else known.agreement.kappa
+    reached = None if kappa is None else kappa.low if least.lower_end else kappa.value
+    if reached is None or reached < least.min - _ROUNDING:
+        where = "the lower end of its kappa" if least.lower_end else "its kappa"
+        said = "is not known" if reached is None else f"is {reached:.3f}"
+        message = f"the gate requires {known.judge} with a kappa of at least {least.min:g}; {where} {said}"
+        raise UsageError(f"{message} (n {known.rows}): label more rows, or take another judge", code="not-calibrated")
 
 
 @dataclass(frozen=True, slots=True)

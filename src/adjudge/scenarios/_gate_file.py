@@ -14,9 +14,11 @@ from adjudge.scenarios._load import read_toml, text_of
 from adjudge.traces import read_agent_names
 
 METRICS = (*QUALITY, "overall")
-_KEYS = tuple(each.name for each in fields(Gate))
+_KEYS = tuple(each.name for each in fields(Gate) if each.name != "least_kappa")
 _TAG_KEYS = tuple(
-    name for name in _KEYS if name not in ("tags", "confidence", "require_calibrated", "agents", "baseline")
+    name
+    for name in _KEYS
+    if name not in ("tags", "confidence", "require_calibrated", "least_kappa", "agents", "baseline")
 )
 
 
@@ -49,7 +51,14 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
     confidence = _number(given.get("confidence", 0.95), f"{where}: confidence")
     if not 0.5 <= confidence < 1.0:
         raise bad_gate(f"{where}: confidence must be from 0.5 to below 1, got {confidence!r}")
-    known = given.get("require_calibrated")
+    known, least_kappa = given.get("require_calibrated"), None
+    if isinstance(known, Mapping):
+        place = f"{where}: require_calibrated"
+        table = _table(known, place, ("file", "kappa"), "a required calibration")
+        known = table.get("file")
+        least_kappa = _threshold(table["kappa"], f"{place}.kappa", is_share=True) if "kappa" in table else None
+        if known is None:
+            raise bad_gate(f"{place}: give the calibration as file")
     if known is not None and not isinstance(known, str | Calibration):
         raise bad_gate(f"{where}: require_calibrated must be the path of a calibration, got {known!r}")
     calibration = load_calibration(folder / known) if isinstance(known, str) else known
@@ -62,6 +71,7 @@ def _gate(given: Mapping[str, Any], where: str, folder: Path) -> Gate:
         tags=inner,
         confidence=confidence,
         require_calibrated=calibration,
+        least_kappa=least_kappa,
         agents=agents,
         baseline=baseline,
     )
