@@ -139,9 +139,12 @@ def test_saved_is_told_by_what_was_paid(tmp_path: Path) -> None:
         ({"threshold": 0.9}, "a confidence of 0.9 is needed"),
         (
             {"error_budget": 0.1, "calibrated": 1.0},
-            "a confidence of 0.83 is needed to err in at most 10.0% of its labels",
+            "the labels show that beyond a confidence of 0.87 it errs in at most 10.0%",
         ),
-        ({"error_budget": 0.02, "calibrated": 0.5}, "no confidence keeps its errors to 2.0% of its labels"),
+        (
+            {"error_budget": 0.02, "calibrated": 0.5},
+            "the labels show for no confidence that it errs in at most 2.0%",
+        ),
     ],
 )
 def test_the_rule_is_stated(tmp_path: Path, options: dict[str, Any], rule: str) -> None:
@@ -153,7 +156,7 @@ def test_the_rule_is_stated(tmp_path: Path, options: dict[str, Any], rule: str) 
     assert judge.rule == rule
     rows = [{"id": 1, "question": "q?", "reference": "r", "response": "1.0"}]
     result = evaluate(rows, judge=judge, run=tmp_path / "a.run", config=RunConfig(cache="off"))
-    assert (result.counts["error"] == 1) == rule.startswith("no confidence")
+    assert (result.counts["error"] == 1) == ("for no confidence" in rule)
     assert result.summary.cascade is not None
     assert result.summary.cascade.rule == rule
 
@@ -257,11 +260,12 @@ def rows_of(worth: float, count: int = 2000) -> list[LabelledRow]:
 @pytest.mark.parametrize("budget", [0.02, 0.05, 0.1])
 def test_thresholds_by_labels(budget: float) -> None:
     """A calibration of the first judge chooses the threshold: beyond it, that judge errs within the budget."""
-    known = calibrate(rows_of(1.0), judge="sure", version="1")
+    rows = rows_of(1.0, 60_000)
+    known = calibrate(rows, judge="sure", version="1")
     threshold = CascadeJudge(Sure(), LLMJudge("m"), error_budget=budget, calibration=known).threshold
     assert threshold is not None
     assert threshold == known.threshold_for(budget)
-    kept = [row for row in rows_of(1.0) if (row.probability or 0.0) >= threshold]
+    kept = [row for row in rows if (row.probability or 0.0) >= threshold]
     assert sum(not row.label for row in kept) <= budget * len(kept)
     assert 1.0 - 3.0 * budget <= threshold < 1.0
 
@@ -362,7 +366,7 @@ def test_two_errors_in_a_hundred_unless_said() -> None:
 
 def test_labels_under_another_prompt() -> None:
     """A calibration of the first judge under another prompt than it has now chooses no threshold."""
-    rows = [LabelledRow("q", label=True, status="scored", verdict=True, probability=0.9, prompt_hash="old")] * 100
+    rows = [LabelledRow("q", label=True, status="scored", verdict=True, probability=0.9, prompt_hash="old")] * 149
     known = calibrate(rows, judge="fixed", version="3")
     assert CascadeJudge(Fixed(KEPT, prompt_hash="old"), Fixed(SECOND), calibration=known).threshold == 0.5
     with pytest.raises(UsageError, match="another prompt"):

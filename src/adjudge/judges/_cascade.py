@@ -31,9 +31,9 @@ class CascadeJudge(Ensemble):
     """Asks `first`, and `second` where `first` is less sure than `threshold`.
 
     Confidence is the greater of the probabilities of CORRECT and WRONG; a first judge that gives none, or no verdict,
-    is never sure. Without a `threshold` it is the lowest one at which the first judge erred in at most `error_budget`
-    of the rows that it decides: measured on the labels of its `calibration` or, without one, on its own validation
-    rows (`threshold_for`), which need not be like yours.
+    is never sure. Without a `threshold` it is the lowest one at which the labels of its `calibration` show that the
+    first judge errs in at most `error_budget` of the rows that it decides or, without a calibration, at which it did so
+    on its own validation rows (`threshold_for`), which promises nothing for yours.
 
     >>> from adjudge.judges import LLMJudge, LocalJudge
     >>> cascade = CascadeJudge(LocalJudge(tier=0), LLMJudge(model="gpt-4o"), threshold=0.9)
@@ -75,10 +75,15 @@ class CascadeJudge(Ensemble):
 
     def _rule(self) -> str:
         """Say which confidence the first judge needs to decide, and by which budget that was chosen."""
-        budget = f"{self.error_budget:.1%} of its {'validation rows' if self.calibration is None else 'labels'}"
+        budget = f"{self.error_budget:.1%}"
+        if self.calibration is None:
+            elsewhere = f"{budget} of its own validation rows, which promises nothing for yours"
+            if self.threshold == 1.0:
+                return f"no confidence kept its errors to {elsewhere}"
+            return f"beyond a confidence of {self.threshold:.4g} it erred in at most {elsewhere}"
         if self.threshold == 1.0:
-            return f"no confidence keeps its errors to {budget}"
-        return f"a confidence of {self.threshold:.4g} is needed to err in at most {budget}"
+            return f"the labels show for no confidence that it errs in at most {budget}"
+        return f"the labels show that beyond a confidence of {self.threshold:.4g} it errs in at most {budget}"
 
     @property
     def version(self) -> str:
