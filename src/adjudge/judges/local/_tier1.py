@@ -69,7 +69,7 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     ...     ("Who won?", ("Ana Sol",), "Not Ana Sol."),
     ... ])
     >>> one.is_right, one.asserted, other.is_right, other.reasons
-    (True, 'Ana Sol', False, ('negated',))
+    (True, 'Ana Sol', False, ('negated', 'low-confidence'))
     """
     found = [_tier0.assess(*row) for row in rows]
     for at, reading in read_rows(rows, found).items():
