@@ -261,3 +261,20 @@ def test_labels_in_other_words() -> None:
     """Labels may be numbers, booleans or words; annotators may be a list or a mapping."""
     assert labelled({"label": True})[0] is True
     assert labelled({"correct": "wrong", "annotators": {"a": 1, "b": None}}) == (False, (True, None), None)
+
+
+def test_judges_are_compared_row_by_row(tmp_path: Path) -> None:
+    """Each further judge is compared with the first on the rows that both judged; equal ones differ in nothing."""
+    command.write(tmp_path / "labels.jsonl", labels(80))
+    with ChatServer(wrong) as server:
+        code, out, err = adjudge(
+            "judge", "calibrate", "labels.jsonl", "--judge", "local:0", "--judge", "openai:m", "--base-url",
+            server.base_url, "--probes", "0", cwd=tmp_path,
+        )  # fmt: skip
+    assert code == 0, err
+    right = sum(row["label"] == 0 for row in labels(80))
+    far = (right - 72) / 80  # the local judge errs in every tenth row
+    assert f"openai:m against local:0: accuracy {far:.3f} ± " in out
+    assert "on the 80 rows that both judged\n" in out
+    code, out, _ = adjudge("judge", "calibrate", "labels.jsonl", "--judge", "local:0", cwd=tmp_path)
+    assert (code, " against " in out) == (0, False)

@@ -35,6 +35,8 @@ def show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> N
             table.add_row(*map(Text, _judge_cells(f"  {group}", part.n, part)), style="dim")
     if found:
         console.print(table)
+    for line in _differences([(known.judge, done) for known, done, _ in found]):
+        console.say(line)
     for known, done, place in found:
         for line in _notes(known):
             console.say(f"{printable(known.judge)}: {line}")
@@ -43,6 +45,22 @@ def show_calibrations(measured: Sequence[tuple["Calibrated", Path | None]]) -> N
         curve = "" if place is None or known.reliability is None else f", its curve in {place.with_suffix('.svg')}"
         kept = f"is not kept: undecided, {done.finished.undecided}" if place is None else f"is kept in {place}{curve}"
         click.echo(f"adjudge: {printable(known.judge)} {kept}; the run is in {done.finished.file}", err=True)
+
+
+def _differences(measured: Sequence[tuple[str, "Calibrated"]]) -> list[str]:
+    """Say of each further judge how much more often it is right than the first, on the same rows."""
+    from adjudge.cli._show import plus_minus
+    from adjudge.runs import paired_difference
+
+    lines = []
+    for judge, done in measured[1:]:
+        first, before = measured[0]
+        far = paired_difference(before, done)
+        if far is not None and far.low is not None and far.high is not None:
+            verdict = "" if far.low > 0 or far.high < 0 else ": no difference is shown"
+            names = f"{printable(judge)} against {printable(first)}"
+            lines.append(f"{names}: accuracy {plus_minus(far)} on the {far.n:,} rows that both judged{verdict}")
+    return lines
 
 
 def _judge_cells(name: str, rows: int, part: "Agreement | None") -> list[str]:

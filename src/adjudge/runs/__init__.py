@@ -13,7 +13,7 @@ from adjudge.runs._summary import Summary, Tally
 
 if TYPE_CHECKING:
     from adjudge.runs._attack import Attacked, AttackKind, attack_judge
-    from adjudge.runs._calibrate import Calibrated, calibrate_file
+    from adjudge.runs._calibrate import Calibrated, calibrate_file, paired_difference
     from adjudge.runs._cases import CaseRead, cluster_of, plain_message, read_cases
     from adjudge.runs._desk import Desk
     from adjudge.runs._engine import Progress
@@ -98,6 +98,7 @@ __all__ = [
     "new_run_file",
     "open_run",
     "pack_run",
+    "paired_difference",
     "plain_message",
     "read_cases",
     "rescore_run",
@@ -114,7 +115,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "_attack": ("AttackKind", "Attacked", "attack_judge"),
-        "_calibrate": ("Calibrated", "calibrate_file"),
+        "_calibrate": ("Calibrated", "calibrate_file", "paired_difference"),
         "_cases": ("CaseRead", "cluster_of", "plain_message", "read_cases"),
         "_desk": ("Desk",),
         "_engine": ("Progress",),

@@ -17,7 +17,7 @@ from adjudge.runs._plan import RunConfig
 from adjudge.runs._reading import NOT_RUN
 from adjudge.runs._sessions import Finished, Watch, judge_file
 from adjudge.runs._store import Store, new_run_file
-from adjudge.statistics import estimate_mean
+from adjudge.statistics import Estimate, estimate_mean
 
 PROBED = 50  # rows of a probe, by default
 UNEQUAL = 2  # chances of rows to be labelled, from which on they differ
@@ -30,12 +30,13 @@ Judged = Sequence[tuple[Row, bool]]
 class Calibrated:
     """The result of a calibration: the run and, unless it was stopped, what was measured of the judge.
 
-    `left` is the config with the rest of its budgets.
+    `left` is the config with the rest of its budgets, `rows` are the labelled rows with their verdicts.
     """
 
     finished: Finished
     left: RunConfig
     calibration: Calibration | None = None
+    rows: tuple[LabelledRow, ...] = ()
 
 
 def calibrate_file(
@@ -70,9 +71,23 @@ def calibrate_file(
         first, left = _probe("same question again", _some(judged, probes), again, left, path)
         second, left = _probe("references reversed", _some(_reverse(judged), probes), named, left, path)
         probed = [first, second]
-    found = (one for _, one in _rows_of(path, named.name))
+    found = tuple(one for _, one in _rows_of(path, named.name))
     known = calibrate(found, judge=named.name, version=named.version, probes=probed)
-    return Calibrated(finished, left, known)
+    return Calibrated(finished, left, known, found)
+
+
+def paired_difference(one: Calibrated, other: Calibrated) -> Estimate | None:
+    """Return by how much the other judge is right more often, on the rows of one file that both gave a verdict on."""
+    pairs = [
+        (mine, theirs)
+        for mine, theirs in zip(one.rows, other.rows, strict=True)
+        if mine.verdict is not None and theirs.verdict is not None
+    ]
+    return estimate_mean(
+        [float(theirs.verdict == theirs.label) - float(mine.verdict == mine.label) for mine, theirs in pairs],
+        [mine.question for mine, _ in pairs],
+        range=(-1.0, 1.0),
+    )
 
 
 def check_labels(rows: str) -> tuple[str, ...]:
