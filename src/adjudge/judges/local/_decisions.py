@@ -33,7 +33,7 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     found = (
         by_letter(asked, prepared.letters, candidate)
         or by_formula(question, prepared.formulas, candidate)
-        or by_code(asked, prepared.code, prepared.texts, candidate)
+        or by_code(asked, prepared.code, candidate)
         or by_substance(asked, prepared.substances, prepared.texts, candidate)
         or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
         or _by_sense(question, asked, prepared, candidate)
