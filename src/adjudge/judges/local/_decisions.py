@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from adjudge.judges.local._codes.codes import by_code
 from adjudge.judges.local._codes.formulas import by_formula, by_substance
-from adjudge.judges.local._codes.letters import by_letter
 from adjudge.judges.local._denials.kinds import member
 from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
 from adjudge.judges.local._denials.turns import may_turn, turned
 from adjudge.judges.local._lists.members import by_members
+from adjudge.judges.local._lists.options import by_letter
 from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._quantities.figures import is_marked_otherwise

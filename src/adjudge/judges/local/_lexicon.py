@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
@@ -19,6 +20,13 @@ def lexicon(name: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
+@cache
 def word_set(name: str, table: str) -> frozenset[str]:
     """Return the words of a table."""
     return frozenset(lexicon(name)[table].split())
+
+
+@cache
+def phrases(name: str, table: str) -> re.Pattern[str]:
+    """Return what matches any pattern of a table, in small and capital letters."""
+    return re.compile("|".join(lexicon(name)[table]), re.IGNORECASE)

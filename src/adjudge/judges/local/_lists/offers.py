@@ -6,8 +6,7 @@ import re
 from itertools import pairwise
 
 from adjudge.judges.local._denials.standing import DOUBT
-from adjudge.judges.local._lists.frames import is_framed
-from adjudge.judges.local._lists.lists import MARKDOWN, are_alike
+from adjudge.judges.local._lists.guesses import MARKDOWN, are_alike, is_framed
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_near
 from adjudge.judges.local._reading.reference import Prepared

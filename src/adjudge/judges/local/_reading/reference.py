@@ -10,11 +10,11 @@ from statistics import median_low
 
 from adjudge.judges.local._codes.codes import Code, code_of
 from adjudge.judges.local._codes.formulas import formulas_of, substances_of
-from adjudge.judges.local._codes.letters import letter_of
 from adjudge.judges.local._denials.refusals import is_absence
 from adjudge.judges.local._denials.senses import Sense, senses_of
 from adjudge.judges.local._denials.turns import turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
+from adjudge.judges.local._lists.options import letter_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
 from adjudge.judges.local._reading.facts import MONTHS, Date, Span, dates_of, numbers_of, range_of, spans_of
