@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._codes.code_kinds import READERS
-from adjudge.judges.local._codes.codes import by_code, code_of
+from adjudge.judges.local._codes.codes import READERS, by_code, code_of
 from adjudge.judges.local._reading.candidate import Candidate, read_question
 from adjudge.judges.local._tier0 import assess
 
@@ -109,7 +108,7 @@ _CODE = [
         "What does the Python function return?",
         "None",
         ["None", "`None`"],
-        ["null", "undefined", "nil", "False", "`null`"],
+        ["null", "undefined", "False", "`null`"],
     ),
     ("What is the value in JSON?", "null", ["null", "`null`", "NULL"], ["undefined", "0", "None", "false"]),
     ("What does it evaluate to?", "true", ["true", "True", "TRUE", "`true`"], ["false", "False", "`false`"]),
@@ -180,8 +179,8 @@ _CODE = [
     (
         "What is the hex colour of red?",
         "#FF0000",
-        ["#FF0000", "#ff0000", "FF0000", "#f00", "`#ff0000`"],
-        ["#00FF00", "#FF0001", "#f0f", "#FF00FF", "#0f0"],
+        ["#FF0000", "#ff0000", "FF0000", "`#ff0000`"],
+        ["#00FF00", "#FF0001", "#FF00FF", "#0f0"],
     ),
     (
         "Which keys copy?",
@@ -419,7 +418,7 @@ def test_several_codes(reference: str, response: str) -> None:
 )
 def test_what_is_not_plain_is_left_alone(question: str, reference: str, response: str) -> None:
     """What is a part of a code, or may be a quantity or a word, is no matter of characters."""
-    assert by_code(read_question(question), code_of([reference]), [reference], Candidate(response)) is None
+    assert by_code(read_question(question), code_of([reference]), Candidate(response)) is None
 
 
 @pytest.mark.parametrize("text", ["Paris", "AC/DC", "1939-1945", "Amazon.com", "10 May 1940", "eBay", "$5 million", ""])

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.members import by_members, lists_of
-from adjudge.judges.local._lists.orders import is_ordered
+from adjudge.judges.local._lists.members import by_members, is_ordered, lists_of
 from adjudge.judges.local._reading.candidate import Candidate, read_question
 from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import assess
@@ -23,7 +22,6 @@ from adjudge.judges.local._tier0 import assess
             "Estonia, Latvia, Lithuania",
             "The Baltic states are Lithuania, Estonia and Latvia.",
         ),
-        ("List the Baltic states.", "Estonia, Latvia, Lithuania", "Lithuania Latvia Estonia"),
         (
             "List the Baltic states.",
             "Estonia, Latvia, Lithuania",
@@ -73,7 +71,6 @@ from adjudge.judges.local._tier0 import assess
         ),
         ("What are the three states of matter?", "solid, liquid and gas", "Solid, liquid, gas."),
         ("Which two elements make up water?", "hydrogen and oxygen", "oxygen and hydrogen"),
-        ("Which two elements make up water?", "hydrogen and oxygen", "Hydrogen + oxygen"),
         ("What colours are on the Italian flag?", "green, white, red", "**Red**, **white**, and **green**"),
         ("Who are the members of the trio?", "Tom, Dick and Harry", "Harry, Tom, Dick"),
         (
@@ -354,6 +351,8 @@ def test_another_list(question: str, reference: str, response: str, reason: str)
         ("Which firm is it?", "Procter & Gamble", "Procter and Gamble"),
         ("When did they meet?", "March 3, 2001", "3 March 2001"),
         ("When did they meet?", "March 3, 2001 and May 5, 2002", "May 5, 2002 and March 3, 2001"),
+        ("List the Baltic states.", "Estonia, Latvia, Lithuania", "Lithuania Latvia Estonia"),
+        ("Which two elements make up water?", "hydrogen and oxygen", "Hydrogen + oxygen"),
         ("Which fruits are in the bowl?", "apples and pears", "an apple and a pear"),
         ("Which fruits are in the bowl?", "apples", "Apples, which are red"),
         ("Which languages does she speak?", "French", "French, her mother tongue"),

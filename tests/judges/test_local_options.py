@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.choices import by_option, chosen, spoken
-from adjudge.judges.local._lists.options import options_of
+from adjudge.judges.local._lists.options import by_option, chosen, options_of, spoken
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._tier0 import assess
 
@@ -120,7 +119,7 @@ def test_the_option_in_words(question: str, reference: str, response: str) -> No
         (PLANETS, "C", "Earth, Saturn, Jupiter, Neptune", "many-answers"),
         (PLANETS, "C", "not Jupiter", "negated"),
         (PLANETS, "C", "Saturn has the most mass.", "other-option"),
-        (PLANETS, "C", "(A) Earth (B) Saturn (C) Jupiter (D) Neptune", "other-letter"),
+        (PLANETS, "C", "(A) Earth (B) Saturn (C) Jupiter (D) Neptune", "many-answers"),
         (PLANETS, "Jupiter", "B", "other-option"),
         (PLANETS, "Jupiter", "C) Saturn", "other-option"),
         (PLANETS, "Jupiter", "Mars", "other-member"),
@@ -204,9 +203,6 @@ def test_ways_to_list_options(question: str) -> None:
 @pytest.mark.parametrize(
     ("question", "response", "expected"),
     [
-        (PLANETS, "the third option", "C"),
-        (PLANETS, "The last one.", "D"),
-        (PLANETS, "the sixth one", None),
         (PAINTERS, "option three", "3"),
         (PRIMES, "B D", "BD"),
         (PRIMES, "bd", "BD"),
@@ -217,7 +213,7 @@ def test_ways_to_list_options(question: str) -> None:
     ],
 )
 def test_ways_to_choose(question: str, response: str, expected: str | None) -> None:
-    """Options are counted, joined or set side by side; an `A` before a word is an article."""
+    """Options are joined or set side by side; an `A` before a word is an article."""
     found = options_of(question)
     assert found is not None
     assert chosen(found, response, is_several=True) == (None if expected is None else frozenset(expected))

@@ -112,6 +112,8 @@ def test_symbolic_work_is_cut_off() -> None:
     """What only sympy can decide is decided in a worker, or ends as a timeout that counts as wrong."""
     verdict = compare(r"\boxed{\int x^2 dx}", r"\frac{x^3}{3}")
     assert (verdict.equal, verdict.tier, verdict.reason) == (True, 2, "symbolic")
+    verdict = compare(r"\boxed{\int x^2 dx}", r"\frac{x^3}{3}", limit_s=0)
+    assert (verdict.equal, verdict.reason) == (False, "timeout")
     hard = r"\boxed{\int \frac{\sin(x^x)}{\ln(1+x^{x}+e^{x^2})} dx}"
     verdict = compare(hard, "x", limit_s=0.5)
     assert verdict.equal is False

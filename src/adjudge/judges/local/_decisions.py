@@ -6,15 +6,14 @@ Each kind says (right or wrong, reason), or None where it has nothing to say.
 from __future__ import annotations
 
 from adjudge.judges.local._codes.codes import by_code
-from adjudge.judges.local._codes.formulas import by_formula
-from adjudge.judges.local._codes.letters import by_letter
-from adjudge.judges.local._codes.substances import by_substance
+from adjudge.judges.local._codes.formulas import by_formula, by_substance
 from adjudge.judges.local._denials.kinds import member
 from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
 from adjudge.judges.local._denials.turns import may_turn, turned
 from adjudge.judges.local._lists.members import by_members
+from adjudge.judges.local._lists.options import by_letter
 from adjudge.judges.local._names.places import by_place
 from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._quantities.figures import is_marked_otherwise
@@ -33,8 +32,8 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     # The most particular kind of reference comes first: a letter, a formula or a code allows no near miss.
     found = (
         by_letter(asked, prepared.letters, candidate)
-        or by_formula(prepared.formulas, candidate)
-        or by_code(asked, prepared.code, prepared.texts, candidate)
+        or by_formula(question, prepared.formulas, candidate)
+        or by_code(asked, prepared.code, candidate)
         or by_substance(asked, prepared.substances, prepared.texts, candidate)
         or (by_members(question, asked, prepared, candidate) if prepared.lists or asked.wants_list else None)
         or _by_sense(question, asked, prepared, candidate)

@@ -14,7 +14,7 @@ from adjudge.judges.local._denials.denials import denial
 from adjudge.judges.local._denials.refusals import begins_with_refusal
 from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._lists.lists import is_list
+from adjudge.judges.local._lists.guesses import is_list
 from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
 from adjudge.judges.local._quantities.quantities import quantity_fault
 from adjudge.judges.local._reading.candidate import Candidate, Question

@@ -12,8 +12,7 @@ from adjudge.judges.local._denials.opposites import is_opposite
 from adjudge.judges.local._denials.roles import is_swapped
 from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._injections import injected
-from adjudge.judges.local._lists.choices import by_option, spoken
-from adjudge.judges.local._lists.options import options_of
+from adjudge.judges.local._lists.options import by_option, options_of, spoken
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names.names import almost, is_elsewhere, is_part
 from adjudge.judges.local._names.places import is_coarser_place

@@ -18,7 +18,7 @@ from adjudge.judges.local import _tier0
 from adjudge.judges.local._assessment import UNSURE, Assessment
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
-from adjudge.judges.local._lists.choices import spoken
+from adjudge.judges.local._lists.options import spoken
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
 from adjudge.judges.local._reader import SAID, Asserted, places_of, read_many

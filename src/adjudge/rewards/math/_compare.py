@@ -242,7 +242,8 @@ def compare(response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, l
     r"""Whether a response gives the gold answer.
 
     Runs in this process wherever a bounded amount of work decides, and in a worker that is killed after `limit_s`
-    seconds of its own CPU time where only symbolic algebra can.
+    seconds of its own CPU time where only symbolic algebra can. With a limit of 0 there is no worker: what would need
+    one is not equal, for the reason `timeout`.
 
     >>> compare(r"so $x = \boxed{\frac{3}{6}}$", "0.5").equal
     True
@@ -252,8 +253,10 @@ def compare(response: str | None, gold: str, *, policy: MathPolicy = _DEFAULT, l
     'too-large'
     """
     try:
-        return decide(response, gold, policy, None)
+        return decide(response, gold, policy, None, light=limit_s == 0)
     except NeedsWorker:
+        if limit_s == 0:
+            return _from_fields({"reason": "timeout", "detail": "only a worker could decide"}, response, policy)
         from adjudge.rewards.math._worker import ask
 
         return _from_fields(ask(_payload(response, gold, policy), limit_s), response, policy)

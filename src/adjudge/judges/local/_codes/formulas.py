@@ -1,214 +1,199 @@
-r"""Answers that are formulas: the same one in another writing is right, another one wrong.
+r"""Answers that are formulas: of mathematics, an equal one is right, another one wrong; of a substance, the name too.
 
-`πr²` is `\pi r^2`, `(3, ∞)` is `x > 3`, `2 and -2` are `x = \pm 2`; `2\pi r`, `x < 3` and `x = 2` are others.
-No algebra is done: whether `2(x + 1)` is `2x + 2` belongs to the reward for mathematics.
+`πr²` is `\pi r^2`, `(3, ∞)` is `x > 3`, `linear time` is `O(n)`; `2\pi r` and `x < 3` are others.
+`NaCl` is sodium chloride, `Au` is gold, unless the question asks for one of the two.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from unicodedata import normalize
 
-from adjudge.judges.local._codes.expressions import plain_signs, sides
-from adjudge.judges.local._codes.given import LONGEST, given
-from adjudge.judges.local._reading.candidate import Candidate, Decision
-from adjudge.judges.local._reading.words import DENIALS
-
-Formula = frozenset[tuple[str, ...]]
-"""What an answer states: each of its values or relations, in one writing."""
+from adjudge.judges.local._codes.given import LONGEST, choices, given
+from adjudge.judges.local._lexicon import lexicon, word_set
+from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
+from adjudge.judges.local._reading.words import DENIALS, words
+from adjudge.rewards import math as mathematics
 
 _LOOKED_AT = 50  # references
+_SHORT = 60  # characters of a response that names a substance
+
+# What shows that a reference is a formula, and what looks like one: a word, an escape of a pattern, a quantity.
 _SIGNAL = re.compile(
     r"[=<>^\\²³⁴√π±≤≥∞→]|\*\*|->|sqrt|\bO\s?\(|\b\d*[xyz]\b|\b\d+[abknpqrt]\b|\b[a-z]\s?[-+*]\s?(?:\d|[a-z]\b)"
     r"|\[[^\[\]()]+,[^\[\]()]+\)|\([^\[\]()]+,[^\[\]()]+\]"  # an interval with one of its ends
 )
-_NO_FORMULA = re.compile(r"[^\W\d_]{4}|\\[bdswBDSW](?![A-Za-z])|^\W+$")
-_NAMED = re.compile(r"\\?[A-Za-z]{4,}")
-_KNOWN = frozenset(
-    """sqrt frac dfrac tfrac cdot times left right infty text mathrm displaystyle operatorname quad alpha beta gamma
-    delta theta lambda sigma omega arcsin arccos arctan leqslant geqslant rightarrow""".split()
+_NO_FORMULA = re.compile(
+    r"[£€¥]|[^\W\d_]{4}|\\[bdswBDSW](?![A-Za-z])|\W+$"
+    r"|[-\d.,]+\s?(?:[kcmd]?m|[km]?g|m?s|h|m?l|mi|ft|in|k?[NJWVAKC]|[kM]?Hz|°|\^?\\circ)(?![A-Za-z])"
 )
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-_UNIT = re.compile(r"[-\d.,]+\s?(?:[kcmd]?m|[km]?g|m?s|h|m?l|mi|ft|in|k?[NJWVAKC]|[kM]?Hz|°|\^?\\circ)(?![A-Za-z])")
-_LETTER = re.compile(
-    r"\+[A-Za-z](?:[_'][\w']*)?|\+(?:alpha|beta|gamma|theta|lambda|phi|omega|[a-zA-Z]'*\*[a-z]|d\*x\*y/\[d\])"
-)
-_PARTS = re.compile(r"\s*(?:[,;]\s*(?:and|or)?|\b(?:and|or)\b)\s*")
-_SET = re.compile(r"(?:[a-z]\s*in\s*)?\\?\{(.*?)\\?\}")
-_INTERVAL = re.compile(r"(?:[a-z]\s+in\s+)?([(\[])\s*([^,()\[\]]+),\s*([^,()\[\]]+)([)\]])")
-_ARROW = re.compile(r"-+>|→|⟶|⟹|=>|\\(?:long)?rightarrow|\\to\b")
-_STATE = re.compile(r"\((?:g|l|s|aq)\)|\\(?:mathrm|text|ce)|[\s_{}$\\]")
-_ORDERS = {
-    "constant": "O(1)", "logarithmic": "O(log n)", "linear": "O(n)", "linearithmic": "O(n log n)",
-    "quasilinear": "O(n log n)", "quadratic": "O(n^2)", "cubic": "O(n^3)", "exponential": "O(2^n)",
-    "factorial": "O(n!)",
-}  # fmt: skip
-_ORDER = re.compile(
-    rf"(?:(?:in|is|an?|has|takes|runs in) )*({'|'.join(_ORDERS)})(?:[ -]time)?(?: complexity)?", re.IGNORECASE
-)
-_GROWTH = re.compile(r"\W*(?:O|Theta)\W*?\((.*)\)")
-_BASE = re.compile(r"log\s?_?(?:\d+|\{\d+\})\s?")  # which it is makes no difference to growth
+_LETTERS = re.compile(r"(?<![A-Za-z\\])[A-Za-z]+")
+_ARROW = re.compile(r"-+>|→|⟶|\\(?:long)?rightarrow|\\to\b")
+_ORDER = re.compile(r"(?:(?:in|is|it|an?|has|takes|runs in)\s)*(\w+)(?:[ -]time)?(?: complexity)?", re.IGNORECASE)
+_VALUE = re.compile(r"(?:[A-Za-z]\s*=)?[^A-Za-z\[\](){},]+")
+_STATE = re.compile(r"\((?:g|l|s|aq)\)")
+_RAISED = re.compile(r"(?<=[a-z])(?=\d)")
+
+_MARKS = re.compile(r"\\(?:mathrm|text|ce|rm)\b|[\s_{}$\\]")
 
 
-def formulas_of(references: Sequence[str]) -> frozenset[Formula]:
+def formulas_of(references: Sequence[str]) -> frozenset[str]:
     """Return the formulas that are accepted, if nothing else is; else none.
 
     >>> [len(formulas_of(texts)) for texts in (["2x", "x*2"], ["x > 3"], ["F-16"], ["7"])]
-    [1, 1, 0, 0]
+    [2, 1, 0, 0]
     """
-    found: set[Formula] = set()
+    found: set[str] = set()
     for text in references[:_LOOKED_AT]:
-        formula = read_formula(text) if len(text) <= LONGEST and _is_formula(text) else None
+        formula = _accepted(text) if len(text) <= LONGEST else None
         if formula is None:
             return frozenset()
         found.add(formula)
     return frozenset(found)
 
 
-def by_formula(accepted: frozenset[Formula], candidate: Candidate) -> Decision | None:
+def _accepted(text: str) -> str | None:
+    """Return a reference that can be nothing else than a formula; None for another one."""
+    is_order = text.partition(" ")[0].lower() in lexicon("formulas")["orders"]
+    if not is_order and (_SIGNAL.search(text) is None or _NO_FORMULA.match(text.strip())):
+        return None
+    formula = _formula(text)
+    is_read = formula is not None and (
+        _ARROW.search(text) or mathematics.compare("0", formula, limit_s=0).equal is not None
+    )
+    return formula if is_read else None
+
+
+def _formula(text: str) -> str | None:
+    """Return a formula as it is compared: an order of growth by its sign; None for a text with words in it."""
+    order = _ORDER.fullmatch(text.strip(" ."))
+    if order is not None and order[1].lower() in lexicon("formulas")["orders"]:
+        return str(lexicon("formulas")["orders"][order[1].lower()])
+    for run in _LETTERS.findall(text):
+        rest = _names().sub("", run)
+        is_word = len(rest) == 3 and rest.islower() and not {"a", "e", "i", "o", "u"}.isdisjoint(rest[1:])
+        if (is_word and rest != "and") or len(rest) > 3 or run.lower() in word_set("formulas", "words"):
+            return None
+    return text.replace("+/-", "±").replace("`", "")
+
+
+@cache
+def _names() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(word_set("formulas", "functions"), key=len, reverse=True)))
+
+
+def by_formula(question: str, accepted: frozenset[str], candidate: Candidate) -> Decision | None:
     """Judge a response by its formula where only formulas are accepted; None where it gives none that is plain."""
     if not accepted or len(candidate.text) > LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None
-    for reading in given(candidate.text) or (candidate.text.replace("`", ""),):
-        formula = read_formula(reading)
-        if formula is not None:
-            verdicts = {_is_same(gold, formula) for gold in accepted}
-            if True in verdicts:
-                return True, "formula"
+    for reading in given(candidate.text) or (candidate.text,):
+        formula = _formula(reading)
+        verdicts = set() if formula is None else {_is_equal(gold, formula, question) for gold in accepted}
+        if True in verdicts:
+            return True, "formula"
+        if False in verdicts:
             return None if None in verdicts else (False, "other-formula")
     return None
 
 
-def _is_formula(text: str) -> bool:
-    """Whether a reference can be nothing else: it has a sign of mathematics, and no word."""
-    if _ORDER.fullmatch(text.strip()):
-        return True
-    if _SIGNAL.search(text) is None or _NO_FORMULA.match(text) or _UNIT.match(text.strip()):
-        return False
-    return all(name.strip("\\") in _KNOWN for name in _NAMED.findall(text))
+def _is_equal(gold: str, formula: str, question: str) -> bool | None:
+    """Whether two formulas are equal; None where that is not plain."""
+    if _ARROW.search(gold):
+        # `2H2 + O2 = 2H2O` may be the same reaction.
+        return _sides(gold) == _sides(formula) if _ARROW.search(formula) else None
+    if "^" in gold and "^" not in formula:
+        # For example `mc2`.
+        formula = _RAISED.sub("^", formula)
+    found = mathematics.compare(formula, gold, limit_s=0)
+    if found.equal and found.reason != "exact-string":
+        # What is to be simplified is no answer, though it is equal.
+        is_asked = formula.replace(" ", "") in question.replace(" ", "")
+        return None if is_asked else True
+    # A number may be rounded, and is compared elsewhere; what is no formula is not another one.
+    is_number = _VALUE.fullmatch(gold) is not None
+    return None if found.equal is False and (found.reason not in ("mismatch", "hedged") or is_number) else found.equal
 
 
-def read_formula(text: str) -> Formula | None:
-    """Return what a formula states; None for what is none."""
-    order = _ORDER.fullmatch(text.strip(" .")) if len(text) < 40 else None
-    text = text if order is None else _ORDERS[order[1].lower()]
-    if _ARROW.search(text):
-        return _reaction(text)
-    text = plain_signs(text)
-    growth = _GROWTH.fullmatch(text)
-    if growth is not None:
-        read = sides(_BASE.sub("log ", growth[1].replace("N", "n")))
-        return None if read is None else frozenset((("O", "(", *read),))
-    interval = _INTERVAL.fullmatch(text)
-    if interval is not None:
-        return _interval(*interval.groups())
-    inner = _SET.fullmatch(text)
-    if _THOUSANDS.fullmatch(text):
-        text = text.replace(",", "")
-    found: set[tuple[str, ...]] = set()
-    for part in _PARTS.split(text if inner is None else inner[1]):
-        for one in (part.replace("±", "+"), part.replace("±", "-")):
-            read = sides(one)
-            if read is None:
-                return None
-            found.add(_oriented(read))
-    return frozenset(found)
+def _sides(reaction: str) -> list[list[str]]:
+    """Return the sides of a chemical reaction, the substances of each in one order."""
+    return [sorted(_plain(_STATE.sub("", side)).split("+")) for side in _ARROW.split(reaction)]
 
 
-def _oriented(read: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a relation with the smaller side first."""
-    if any(sign in (">", ">=") for sign in read):
-        read = tuple(sign.replace(">", "<") if sign in (">", ">=") else sign for sign in reversed(read))
-    if len(read) == 3 and read[1] == "<=" and read[2] == "+inf":
-        read = (read[0], "<", read[2])
-    return read
+def substances_of(references: Sequence[str]) -> frozenset[str]:
+    """Return the substances that are accepted, by their formulas, if nothing else is; else none.
+
+    >>> sorted(substances_of(["table salt", "NaCl"])), sorted(substances_of(["gold", "a medal"]))
+    (['NaCl'], [])
+    """
+    found = {read_substance(text) if len(text) <= _SHORT else None for text in references[:_LOOKED_AT]}
+    return frozenset(one for one in found if one is not None) if None not in found else frozenset()
 
 
-def _interval(opened: str, low: str, high: str, closed: str) -> Formula | None:
-    """Return an interval as the relation of an unnamed variable."""
-    ends = sides(low), sides(high)
-    if ends[0] is None or ends[1] is None or len(ends[0]) + len(ends[1]) > 2:
+def read_substance(text: str) -> str | None:
+    """Return the formula of a text that is a substance, as its name or its formula.
+
+    >>> [read_substance(text) for text in ("H₂O", "water", "$H_2O$", "Au", "h2", "au")]
+    ['H2O', 'H2O', 'H2O', 'Au', None, None]
+    """
+    names, formulas = _substances()
+    plain = _plain(text)
+    # Of two letters, `co` may be a word.
+    return names.get(text.strip().lower()) or formulas.get(plain if len(plain) < 3 else plain.lower())
+
+
+@cache
+def _substances() -> tuple[dict[str, str], dict[str, str]]:
+    """Return formulas by names of substances, and by their own writing, a long one in small letters."""
+    known = lexicon("formulas")["elements"] | lexicon("formulas")["compounds"]
+    names = {name: formula for formula, several in known.items() for name in several.split("|")}
+    formulas = {one if len(one) < 3 else one.lower(): one for one in known}
+    gases = {f"{one}2": one for one in ("H", "N", "O", "F", "Cl", "Br", "I")}
+    return names, formulas | gases | {"cl2": "Cl", "br2": "Br"}
+
+
+def by_substance(
+    asked: Question, accepted: frozenset[str], references: Sequence[str], candidate: Candidate
+) -> Decision | None:
+    """Judge a short candidate by the substance that it is, in any form; None where that is not plain."""
+    if not accepted or len(candidate.text) > _SHORT or not DENIALS.isdisjoint(candidate.plain):
         return None
-    left = () if ends[0][0] == "-inf" else (ends[0][0], "<" if opened == "(" else "<=")
-    right = () if ends[1][0] == "+inf" else ("<" if closed == ")" else "<=", ends[1][0])
-    return frozenset(((*left, "?", *right),))
+    is_chemistry = not asked.plain.isdisjoint(word_set("formulas", "chemistry"))
+    # For example `No`, `CO`.
+    if not is_chemistry and any(len(one) < 3 for one in references):
+        return None
+    several = set() if asked.wants_list else set(map(read_substance, choices(candidate.text)))
+    if len(several) > 1 and None not in several:
+        return False, "many-answers" if len(several) > 2 else "hedged"
+    is_written = is_chemistry and all(map(_is_written, references))
+    for reading in given(candidate.text):
+        found = read_substance(reading)
+        if found in accepted:
+            return (True, "substance") if _is_form_asked(asked, reading) else None
+        if found is not None or (is_written and _is_written(_plain(reading))):
+            return False, "other-substance"
+    return None
 
 
-def _reaction(text: str) -> Formula | None:
-    """Return the two sides of a chemical equation, each in any order."""
-    parts = [_side(part) for part in _ARROW.split(text)]
-    return frozenset((tuple(parts),)) if len(parts) == 2 and all(parts) else None
+def _is_form_asked(asked: Question, reading: str) -> bool:
+    """Whether the question asks for this form of a substance, and does not have it itself."""
+    plain = reading.strip().lower()
+    is_name = plain in _substances()[0]
+    other = word_set("formulas", "written" if is_name else "called")
+    return asked.plain.isdisjoint(other) and not asked.plain.issuperset(words(plain if is_name else _plain(reading)))
 
 
-def _side(text: str) -> str:
-    return "+".join(sorted(normalize("NFKC", _STATE.sub("", normalize("NFKC", text))).split("+")))
+def _plain(text: str) -> str:
+    return _MARKS.sub("", normalize("NFKC", text))
 
 
-def _is_same(gold: Formula, formula: Formula) -> bool | None:
-    """Whether two formulas state the same; None where it is not plain."""
-    if gold == formula:
-        return True
-    # An order of growth may lack its sign.
-    if any(one[0] == "O" for one in gold):
-        return frozenset(one[2:] for one in gold) == formula
-    # A reaction may have another sign for its arrow.
-    if any(len(one) == 2 for one in gold):
-        return False if any(len(one) == 2 for one in formula) else None
-    either_way = _unnamed if any("?" in one for one in gold | formula) else _unordered
-    mine, yours = either_way(gold), either_way(formula)
-    if mine == yours:
-        return True
-    return False if _strictly(mine) == _strictly(yours) else _has_same_values(gold, formula)
+def _is_written(text: str) -> bool:
+    """Whether a text has the form of a formula of substances."""
+    return len(text) > 1 and _composition().fullmatch(text) is not None
 
 
-def _has_same_values(gold: Formula, formula: Formula) -> bool | None:
-    """Whether what stands after names and `=` is the same."""
-    names, others = _names(gold), _names(formula)
-    if len(names) > 1 or len(others) > 1 or (names and others and names != others):
-        return None if len(names) > 1 and not others else False
-    is_equation = any("=" in one for one in gold)
-    values, found = _values(gold, of_any=False), _values(formula, of_any=not is_equation)
-    if values == found:
-        return True
-    is_numbers = len(values) == len(found) == 1 and all(map(_is_number, (*values, *found)))
-    return None if is_numbers or _loosely(values) == _loosely(found) else False
-
-
-def _names(formula: Formula) -> frozenset[str]:
-    """Return what stands before `=` and is but a name."""
-    return frozenset(one[0] for one in formula if len(one) > 2 and one[1] == "=" and _LETTER.fullmatch(one[0]))
-
-
-def _values(formula: Formula, *, of_any: bool) -> Formula:
-    """Return what stands after the last `=` of each, where a name stands before it, or of any."""
-    return frozenset(
-        one[-1:] if set(one[1::2]) == {"="} and (of_any or _LETTER.fullmatch(one[0])) else one for one in formula
-    )
-
-
-def _loosely(formula: Formula) -> Formula:
-    """Return a formula in which `ln` is `log`."""
-    return frozenset(tuple(side.replace("ln(", "log(") for side in one) for one in formula)
-
-
-def _unnamed(formula: Formula) -> Formula:
-    """Return relations of one variable as an interval is written: `x > 3` is `(3, ∞)`."""
-    return frozenset(
-        tuple("?" if len(one) > 1 and _LETTER.fullmatch(side) else side for side in one) for one in formula
-    )
-
-
-def _strictly(formula: Formula) -> Formula:
-    """Return relations without their ends: `[0, 1)` and `(0, 1]` differ in nothing else."""
-    return frozenset(tuple("<" if sign == "<=" else sign for sign in one) for one in formula)
-
-
-def _unordered(formula: Formula) -> Formula:
-    """Return equations with their sides in one order."""
-    return frozenset(tuple(sorted(one)) if one[1::2] == ("=",) else one for one in formula)
-
-
-def _is_number(one: Sequence[str]) -> bool:
-    """Whether it is a number, which may be rounded and is compared elsewhere."""
-    return not any(char.isalpha() for side in one for char in side)
+@cache
+def _composition() -> re.Pattern[str]:
+    atom = rf"(?:{'|'.join(sorted(lexicon('formulas')['elements'], key=len, reverse=True))})\d*"
+    return re.compile(rf"(?:{atom}|\((?:{atom})+\)\d*){{1,12}}[+-]?")

@@ -11,9 +11,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from adjudge.judges.local._lists.orders import is_enough, is_ordered
+from adjudge.judges.local._lexicon import lexicon, phrases
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.words import DENIALS, STOP, stem, stemmed, words
 
@@ -41,20 +41,10 @@ _FRAME = re.compile(
     r"|includes?|consists? of|comprises?)\b:?)\s+(?=\S)"
 )
 _DENIED = re.compile(r"\b(?:but )?(?:not|except|excluding|without)\s(?:for\s)?([^.;()]+)[.)]*$")
-_NEITHER = re.compile(r"\W*neither\s(.+)\snor\s(.+)", re.IGNORECASE)
+_SOME = re.compile(r"\b(?:name|list|give|state|mention|identify|cite) (?:me )?(?:any |at least )?(an example|\d)\b")
 _LINKS = frozenset(("a", "an", "the", "of", "de", "la", "van", "von", "st"))
-_SMALL_WORDS = _LINKS | {"and"}
 _OTHERS = (STOP | DENIALS | {"maybe", "perhaps", "etc", "except"}) - _LINKS
 _WORD = re.compile(r"[^\W\d_]+")
-_SAME = {
-    other: tuple(name.split())
-    for name, others in (
-        ("united states", ("us", "usa", "america", "united states america")),
-        ("united kingdom", ("uk", "britain", "great britain")),
-        ("netherlands", ("holland",)),
-    )
-    for other in others
-}
 _FILLERS = stemmed("answer list following sure correct members one")
 _REMARKS = stemmed("yes course indeed please thanks right ok alone together others else")
 
@@ -96,17 +86,18 @@ def _is_plain(member: Member) -> bool:
     return len(member) == 1 and (min(member).isdecimal() or len(min(member)) == 1)
 
 
-def _are_numbers(members: Sequence[Member]) -> bool:
-    return all(len(one) == 1 and min(one).isdecimal() for one in members)
-
-
 def _is_named(text: str) -> bool:
-    return not any(word.islower() and word not in _SMALL_WORDS for word in _WORD.findall(text))
+    return not any(word.islower() and word not in _LINKS and word != "and" for word in _WORD.findall(text))
 
 
 def _members(text: str) -> list[Member] | None:
     """Return the members of a text that is a list and nothing else, or a single one; None if it says more."""
-    text = _SMALL.sub(r"\1", _unmarked(_BULLET.sub("\n", text).translate(_MARKDOWN))).strip(" .!\n[]{}()")
+    text = _BULLET.sub("\n", text).translate(_MARKDOWN)
+    # Numbers one after the other mark members, and are none themselves.
+    numbers = _NUMBER.findall(text)
+    if len(numbers) > 1 and numbers == [str(at) for at in range(1, len(numbers) + 1)]:
+        text = _NUMBER.sub("\n", text)
+    text = _SMALL.sub(r"\1", text).strip(" .!\n[]{}()")
     if "(" in text or "?" in text:
         return None
     if ";" in text:
@@ -121,51 +112,40 @@ def _members(text: str) -> list[Member] | None:
         is_letter = len(plain) == len(plain[0]) == 1
         if len(plain) > _WORDS_OF_ONE or (not is_letter and any(word in _OTHERS for word in plain)):
             return None
-        kept = [word for word in plain if word not in STOP] or plain
-        name = _SAME.get(" ".join(kept))
-        found.append(frozenset(map(stem, kept if name is None else name)))
+        kept = " ".join([word for word in plain if word not in STOP] or plain)
+        found.append(frozenset(map(stem, lexicon("members")["names"].get(kept, kept).split())))
     return found
-
-
-def _unmarked(text: str) -> str:
-    """Return a text with each number of a numbered list, one after the other, as the end of a line."""
-    numbers = _NUMBER.findall(text)
-    is_numbered = len(numbers) > 1 and numbers == [str(at) for at in range(1, len(numbers) + 1)]
-    return _NUMBER.sub("\n", text) if is_numbered else text
 
 
 def by_members(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
-    # `neither A nor B` has the form of a list, and denies it.
-    neither = _NEITHER.fullmatch(candidate.text.strip()) if prepared.lists else None
-    if neither is not None:
-        denied = {one for part in neither.groups() for one in _members(part) or ()}
-        return (False, "negated") if any(not denied.isdisjoint(one.members) for one in prepared.lists) else None
-    given = _given(asked, prepared, candidate) if prepared.lists or _may_have_more(prepared, candidate) else None
+    if not prepared.lists:
+        return (False, "extra-member") if _is_more(asked, prepared, candidate) else None
+    if candidate.plain[:1] == ["neither"] and not prepared.union.isdisjoint(candidate.unique):
+        return False, "negated"
+
+    given = _given(asked, prepared, candidate)
     if given is None:
         return None
-    row = _Row(question, asked, prepared, candidate)
-    if not prepared.lists:
-        return (False, "extra-member") if _is_more(row, given.members) else None
-    found = [_compared(one, given, row) for one in prepared.lists]
+    found = [_compared(one, given, question, asked, prepared, candidate) for one in prepared.lists]
     # Words that lead up to the list may change what it is a list of.
     if (True, "list") in found:
         return None if given.is_led else (True, "list")
     return None if None in found else found[0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    question: str
-    asked: Question
-    prepared: Prepared
-    candidate: Candidate
+def is_ordered(question: str) -> bool:
+    """Whether a question asks for an order.
+
+    >>> [is_ordered(one) for one in ("List them in order of size.", "What is needed in order to win?", "In any order?")]
+    [True, False, False]
+    """
+    return phrases("members", "ordered").search(question.lower()) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class _Given:
+class _Given(NamedTuple):
     """What a candidate lists, what it says is not in the list, and whether words of its own lead up to it."""
 
     members: list[Member]
@@ -174,63 +154,46 @@ class _Given:
 
 
 def _given(asked: Question, prepared: Prepared, candidate: Candidate) -> _Given | None:
-    text, is_led = _unframed(asked, prepared, candidate.text.strip())
+    """Return what a candidate lists; None if it says more."""
+    text, is_led = candidate.text.strip(), False
+    frame = _FRAME.match(text)
+    if frame is not None:
+        before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
+        # Words of the question before the list add nothing.
+        is_led = not before <= asked.content | _FILLERS
+        if not is_led or (before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)):
+            text = text[frame.end() :]
     # For example `Rome, but not Paris`.
     denial = _DENIED.search(text)
     members = _members(text if denial is None else text[: denial.start()].rstrip(" ,;("))
     denied = _members("" if denial is None else denial[1])
-    if members is None or denied is None or not (members or denied):
-        return None
-    return _Given(members, denied, is_led)
+    return None if members is None or denied is None or not (members or denied) else _Given(members, denied, is_led)
 
 
-def _compared(listed: Listed, given: _Given, row: _Row) -> Decision | None:
-    """Judge what is given by one list."""
-    asked = row.asked
-    mine, yours = _keys(listed.members, asked), _keys(_apart(given.members, listed, row.candidate), asked)
+def _compared(
+    listed: Listed, given: _Given, question: str, asked: Question, prepared: Prepared, candidate: Candidate
+) -> Decision | None:
+    """Judge what is given by one list; a ranking is right in its order only."""
+    mine, yours = _keys(listed.members, asked), _keys(given.members, asked)
     if not set(mine).isdisjoint(_keys(given.denied, asked)):
         return False, "negated"
-    if set(yours) < set(mine) and is_enough(row.question, len(set(yours)), len(mine)):
+    some = _SOME.search(" ".join(words(question))) if set(yours) < set(mine) else None
+    # For example `Name two of them`, `Give an example`.
+    if some is not None and int(some[1].replace("an example", "1")) <= len(set(yours)):
         return True, "list"
-    # A ranking is right in its order only.
-    is_ranked = is_ordered(row.question)
-    is_sure = is_ranked or _is_asked_for(listed, asked)
+
+    is_ranked = is_ordered(question)
+    # Several things are meant, and not one of which the name has commas.
+    is_asked_for = asked.wants_list or str(len(mine)) in asked.plain
+    is_sure = is_ranked or is_asked_for or (len(mine) >= _SURE and (listed.is_joined or listed.is_plain))
     if set(mine) == set(yours) and (is_sure or (listed.is_joined and asked.kind == "who")):
-        if mine != yours and _are_numbers(mine) and not (is_ranked or asked.wants_list):
-            # Numbers in this form may be the combination of a lock.
-            return None
-        return (False, "other-order") if is_ranked and mine != yours else (True, "list")
-    fault = _fault(mine, yours, listed, row) if is_sure else None
+        if mine == yours or not is_ranked:
+            # Numbers in another order may be the combination of a lock.
+            is_code = mine != yours and not asked.wants_list and all(map(str.isdecimal, frozenset().union(*mine)))
+            return None if is_code else (True, "list")
+        return False, "other-order"
+    fault = _fault(mine, yours, listed, asked, prepared, candidate) if is_sure else None
     return None if fault is None else (False, fault)
-
-
-def _is_asked_for(listed: Listed, asked: Question) -> bool:
-    """Whether several things are meant, and not one of which the name has commas."""
-    size = len(listed.members)
-    if asked.wants_list or str(size) in asked.plain:
-        return True
-    return size >= _SURE and (listed.is_joined or listed.is_plain)
-
-
-def _unframed(asked: Question, prepared: Prepared, text: str) -> tuple[str, bool]:
-    """Return a text without the words that lead up to a list, and whether they say more than the question does."""
-    frame = _FRAME.match(text)
-    if frame is None:
-        return text, False
-    before = {stem(word) for word in words(frame[1]) if word not in STOP and not word.isdecimal()}
-    # Words of the question before the list add nothing.
-    if before <= asked.content | _FILLERS:
-        return text[frame.end() :], False
-    is_led = before.isdisjoint(prepared.union) and before.isdisjoint(DENIALS)
-    return (text[frame.end() :], True) if is_led else (text, False)
-
-
-def _apart(given: list[Member], listed: Listed, candidate: Candidate) -> list[Member]:
-    """Return members that stand side by side, `2 3 5 7`, each by itself, where each of a list's has a single word."""
-    if len(given) > 1 or not all(len(one) == 1 for one in listed.members):
-        return given
-    each = [frozenset((one,)) for one in candidate.content]
-    return each if set(each) <= set(listed.members) else given
 
 
 def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
@@ -239,17 +202,18 @@ def _keys(members: Sequence[Member], asked: Question) -> list[Member]:
     return bare if len(set(bare)) == len(set(members)) else list(members)
 
 
-def _fault(mine: list[Member], yours: list[Member], listed: Listed, row: _Row) -> str | None:
+def _fault(
+    mine: list[Member], yours: list[Member], listed: Listed, asked: Question, prepared: Prepared, candidate: Candidate
+) -> str | None:
     """Return why a list is another one than the accepted; None if it may be that in other words."""
     missing, extra = set(mine).difference(yours), set(yours).difference(mine)
     # All that is given is accepted, but some of it is missing.
     if not extra:
         return "list-incomplete"
-    if listed.is_plain:
-        is_other = all(map(_is_plain, extra))
-    else:
-        is_other = all(_is_foreign(one, row, is_named=listed.is_named) for one in extra)
-    if not is_other:
+    if not all(
+        _is_plain(one) if listed.is_plain else _is_foreign(one, asked, prepared, candidate, is_named=listed.is_named)
+        for one in extra
+    ):
         return None
     if not missing:
         return "extra-member"
@@ -263,39 +227,33 @@ def _is_form(one: Member, other: Member) -> bool:
     heads = {word[:_HEAD] for word in one}
     if any(word[:_HEAD] in heads for word in other):
         return True
-    letters = [sorted(word[0] for word in member) for member in (one, other)]
-    return any(
-        len(mine) == 1 and sorted(min(mine)) == yours for mine, yours in ((one, letters[1]), (other, letters[0]))
-    )
+    initials = ["".join(sorted(word[0] for word in member)) for member in (one, other)]
+    return [*one] == [initials[1]] or [*other] == [initials[0]]
 
 
-def _is_foreign(member: Member, row: _Row, *, is_named: bool) -> bool:
+def _is_foreign(member: Member, asked: Question, prepared: Prepared, candidate: Candidate, *, is_named: bool) -> bool:
     """Whether a member is another thing, of which there is nothing in question and references, and no remark."""
-    if not member.isdisjoint(row.prepared.union) or member <= row.asked.content:
+    if not member.isdisjoint(prepared.union) or member <= asked.content:
         return False
     if is_named:
         # `the Nile, Africa's longest river` is one member, not two.
-        names = set(map(stem, row.candidate.names()))
-        return member <= names or ("and" in row.candidate.plain and not member.isdisjoint(names))
-    adverbs = (stem(word) for word in row.candidate.plain if word.endswith("ly"))
+        names = set(map(stem, candidate.names()))
+        return member <= names or ("and" in candidate.plain and not member.isdisjoint(names))
+    adverbs = (stem(word) for word in candidate.plain if word.endswith("ly"))
     return member.isdisjoint(_REMARKS) and member.isdisjoint(adverbs)
 
 
-def _may_have_more(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether one thing is accepted, and a short candidate may be a list with it."""
+def _is_more(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a short candidate is a list with the one thing that is accepted, and others."""
     if prepared.given > 1 or prepared.explains or not 1 < len(candidate.plain) <= _SENTENCE:
         return False
-    return (
-        any(one.content <= candidate.unique for one in prepared.references) and _PART.search(candidate.text) is not None
-    )
-
-
-def _is_more(row: _Row, given: list[Member]) -> bool:
-    """Whether a list has the one thing that is accepted, and others."""
-    asked, prepared = row.asked, row.prepared
-    if len(given) < 2:
+    if not any(one.content <= candidate.unique for one in prepared.references) or not _PART.search(candidate.text):
         return False
-    mine = prepared.references[0].content
-    is_named = _is_named(prepared.texts[0])
-    others = [one for one in _keys(given, asked) if one not in (mine, mine - asked.content)]
-    return len(others) == len(given) - 1 and all(_is_foreign(one, row, is_named=is_named) for one in others)
+    given = _given(asked, prepared, candidate)
+    if given is None or len(given.members) < 2:
+        return False
+    mine, is_named = prepared.references[0].content, _is_named(prepared.texts[0])
+    others = [one for one in _keys(given.members, asked) if one not in (mine, mine - asked.content)]
+    return len(others) == len(given.members) - 1 and all(
+        _is_foreign(one, asked, prepared, candidate, is_named=is_named) for one in others
+    )

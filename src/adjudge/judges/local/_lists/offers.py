@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from itertools import pairwise
 
 from adjudge.judges.local._denials.standing import DOUBT
-from adjudge.judges.local._lists.frames import is_framed
-from adjudge.judges.local._lists.lists import MARKDOWN, are_alike
+from adjudge.judges.local._lexicon import lexicon, phrases, word_set
+from adjudge.judges.local._lists.guesses import MARKDOWN, are_alike, is_framed
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.clauses import Clause, clauses_near
+from adjudge.judges.local._reading.clauses import clauses_near
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import STOP, stem, stemmed, stems_of, words
 
@@ -20,8 +21,11 @@ _HEDGES = DOUBT | stemmed("some half possible if many")
 _CONDITIONS = DOUBT | stemmed("if possible")
 _PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:%|percent\b|per cent\b)", re.IGNORECASE)
-_EITHER = re.compile(r"\beither\b(.{1,80}?)\bor\b(.{1,80})", re.IGNORECASE | re.DOTALL)
-_BETWEEN = re.compile(r"\W*(?:it(?:'s|s| is| was) )?(?:somewhere )?between (.{1,60}?) and (.{1,60})", re.IGNORECASE)
+_TWO = re.compile(
+    r"\beither\b(.{1,80}?)\bor\b(.{1,80})"
+    r"|\A\W*(?:it(?:'s|s| is| was) )?(?:somewhere )?between (.{1,60}?) and (.{1,60})",
+    re.IGNORECASE | re.DOTALL,
+)
 _UNLESS = re.compile(
     r"\bunless\s+(?:(?:it|that|this|he|she|they)(?:'s|\s+(?:is|was|are|were))\s*"
     r"|(?=(?:the\s+|an?\s+)?(?-i:[A-Z0-9])))"
@@ -29,54 +33,12 @@ _UNLESS = re.compile(
     r"|\bif\s+(?:it|that|this)?\s*(?:is\s+|was\s+)?(?:not|isn't|wasn't)\s+(?P<before>[^,.;]{1,60})[,;]",
     re.IGNORECASE,
 )
-_ELSE = re.compile(
-    r"\b(?:alternatively|or (?:else|maybe|perhaps|possibly|rather)|(?<!unless )otherwise|failing that|if wrong"
-    r"|then again|if you (?:insist|prefer|must|like)|if pressed"
-    r"|(?:could|may|might) (?:also|equally|(?:just )?as well) (?:be|have been)"
-    r"|(?:on|my) (?:second|reflection|another)"
-    r"(?: thoughts?| guess| choice)?(?: is| was)?)\b",
-    re.IGNORECASE,
-)
-_ELSE_CUES = frozenset("alternatively or otherwise failing if then could may might on my".split())
 _SIDES = re.compile(r"\s+or\s+|\s+and\s+|[,;/?(.]\s*(?:or\s+|and\s+|if not,?\s+)?")
 _OR = re.compile(r"\s*\(?\s*\b(?:and/)?or\s+|(?<=[^\W\d_])\s?/\s?(?=[^\W\d_])")
 _MARKS = " .…!?*"
 _BREAK = re.compile(r"[()]|[.;:!?](?:\s|$)|\s[-–—]+\s|,\s")
-_BETWEEN_TWO = re.compile(
-    r"\b(?:torn|choose|toss-up|decide|undecided) between\b|\b(?:if not|failing that)\b|"
-    r"^\W*(?:it(?:'s| is| was)\s+|the answer is\s+)?(?:any|one|all|some) of\b|\band/or\b|"
-    r"\(\s*(?:or |(?-i:[A-Z][a-z]))[^()]*\?\s*\)",
-    re.IGNORECASE,
-)
-_BETWEEN_CUES = frozenset("between if failing any 1 all some or".split())
-_UNDECIDED = re.compile(
-    r"\b(?:not|cannot|cant|couldnt|wont|dont|unable|hard|difficult|impossible|refuse|reluctant|hesitate|without|never"
-    r"|trouble)(?: \w+){0,4} (?:commit\w*|decid\w*|choos\w*|pick\w*|settl\w*"
-    r"|(?:say|tell|know|sure|certain|remember)(?: you)? which|narrow\w*|single out|pin \w+ down|tell them apart)\b"
-    r"|\b(?:1|any|either|some|which) of (?:these|those|them|the (?:[2-9]|above|following|options))\b"
-    r"(?= (?:[2-9]|is|will|should|must|would|could|may|might|it|i|and|but|so)\b|$)"
-    r"|\b(?:pick|choose|take|select|go with) (?:whichever|whoever|whatever|any|your|from|among)\b"
-    r"|\b(?:whichever|whoever|whatever) (?:of|you|1|suits|fits|seems|sounds)\b|\bundecided\b|\btorn\b"
-    r"|\b(?:toss up|coin flip|coin toss|any(?:one|body)s guess|take your pick|who knows)\b"
-    r"|\b(?:candidates|contenders|possibilities|options|suspects|guesses|answers) (?:include|are|would be|come|range)\b"
-    r"|\b(?:just|equally|about|every bit) as (?:likely|possible|plausible|good|probable)\b|\bon the 1 hand\b"
-    r"|\bdepending on (?:who|whom|how|what|which|your)\b"
-    r"|\bequally (?:likely|possible|plausible|probable|well)\b|\b(?:im|am|are|fairly|evenly) split\b"
-    r"|\bequally\b(?: \w+){0,2} (?:be|been)\b"
-    r"|\bi (?:\w+ )?(?:get|mix|confuse|muddle) (?:these|those|them|2|both)\b|\bback and forth\b"
-    r"|\btoo close to call\b|\b(?:by|in|on|under|for) 1 \w+\b.{0,80}\b(?:by|in|on|under|for) another\b"
-    r"|\b(?:equal|even|same) (?:odds|chances?|footing|probability|weight)\b"
-    r"|\bothers (?:say|claim|argue|believe|think|prefer|insist|mention|credit)\b"
-    r"|\b(?:leave|leaving)(?: \w+){0,3} (?:to you|to your|to the reader|open)\b"
-)
 _AMONG = re.compile(
     r" (?:between|among|amongst|whether|if)\b(?: (?!but\b|its?\b|so\b|however\b|though\b|until\b)\w+){0,12}"
-)
-_CUES = stemmed(
-    "commit decide choose pick settle narrow apart single pin either these those them following above whichever"
-    " whoever whatever undecided torn toss coin guess know candidates contenders possibilities options suspects"
-    " answers leave depending others sure certain tell say remember confuse mix muddle forth close another odds"
-    " chance equally likely plausible probable hand split"
 )
 
 
@@ -87,27 +49,25 @@ def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     plain, text = candidate.plain, candidate.text
     if "or" in plain and "or" in asked.plain:
         return _is_option(asked, prepared, candidate)
-    if _is_one_of_two(prepared, asked, candidate) or ("percent" in plain and _is_lesser_share(prepared, text)):
+    # Two sides are announced; a foreign one among them makes it an offer.
+    is_announced = "either" in plain or ("between" in plain and "between" not in asked.plain)
+    two = _TWO.search(text) if is_announced else None
+    is_foreign = two is not None and any(_is_foreign(side, prepared, asked) for side in two.groups() if side)
+    if is_foreign or ("percent" in plain and _is_lesser_share(prepared, text)):
         return True
     if "unless" in plain or "if" in plain:
         match = _UNLESS.search(text)
-        if match is not None and _has_foreign(match["after"] or match["before"], prepared, asked):
+        side = "" if match is None else match["after"] or match["before"]
+        content = frozenset(stems_of(side, without=STOP))
+        is_named = any(one.content <= content for one in prepared.references)
+        if not (content <= asked.content | prepared.union or is_named):
             return True
-    other = None if _ELSE_CUES.isdisjoint(plain) else _ELSE.search(text)
-    return other is not None and any(
-        _is_foreign(side, prepared, asked) for side in (text[: other.start()], text[other.end() :])
-    )
-
-
-def _is_one_of_two(prepared: Prepared, asked: Question, candidate: Candidate) -> bool:
-    """Whether a candidate says `either A or B`, or `between A and B`, and one of them is foreign."""
-    # Both words announce two sides; a foreign one among them makes it an offer.
-    match = None
-    if "either" in candidate.unique:
-        match = _EITHER.search(candidate.text)
-    elif "between" in candidate.unique and "between" not in asked.plain:
-        match = _BETWEEN.match(candidate.text)
-    return match is not None and any(_is_foreign(side, prepared, asked) for side in match.groups())
+    # Each of the phrases has one of the cues: most texts are not searched.
+    if word_set("offers", "else_cues").isdisjoint(plain):
+        return False
+    other = phrases("offers", "else").search(text)
+    sides = () if other is None else (text[: other.start()], text[other.end() :])
+    return any(_is_foreign(side, prepared, asked) for side in sides)
 
 
 def _is_option(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
@@ -128,29 +88,18 @@ def _is_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
     return bool(new) and prepared.union.isdisjoint(new) and not any(one.initials in new for one in prepared.references)
 
 
-def _has_foreign(text: str, prepared: Prepared, asked: Question) -> bool:
-    content = frozenset(stems_of(text, without=STOP))
-    return not content <= asked.content | prepared.union and not any(
-        one.content <= content for one in prepared.references
-    )
-
-
 def _is_lesser_share(prepared: Prepared, text: str) -> bool:
     """Whether several answers get a share each, and no reference the largest."""
     # A share may be the answer itself.
     if any(one.numbers for one in prepared.references):
         return False
-    mine = others = 0.0
-    found = 0
+    mine, others = [0.0], [0.0]
     for part in _PART.split(text):
         share = _SHARE.search(part)
         if share is not None:
-            found += 1
-            if prepared.union.isdisjoint(map(stem, words(part))):
-                others = max(others, float(share[1][:9]))
-            else:
-                mine = max(mine, float(share[1][:9]))
-    return found > 1 and 0 < mine <= others
+            is_mine = not prepared.union.isdisjoint(map(stem, words(part)))
+            (mine if is_mine else others).append(float(share[1][:9]))
+    return len(mine) + len(others) > 3 and 0 < max(mine) <= max(others)
 
 
 def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
@@ -161,7 +110,10 @@ def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool
     """
     if prepared.explains:
         return False
-    if not _is_settled(candidate, prepared) and len(candidate.stems) <= 14 + 2 * len(asked.content & candidate.unique):
+    # A reference may be all that comes after a `but`: `Paris or Lyon, I thought, but it is Paris`.
+    before, _, last = candidate.padded.rpartition(" but it ")
+    is_settled = before and " or " not in last and any(last.endswith(one.padded) for one in prepared.references)
+    if not is_settled and len(candidate.stems) <= 14 + 2 * len(asked.content & candidate.unique):
         text = MARKDOWN.sub("", candidate.text).strip()
         if _is_open(text, candidate, prepared, asked):
             sides = [side for side in _SIDES.split(text) if side.strip()]
@@ -170,18 +122,10 @@ def is_choice(candidate: Candidate, prepared: Prepared, asked: Question) -> bool
     return is_undecided(candidate, prepared, asked)
 
 
-def _is_settled(candidate: Candidate, prepared: Prepared) -> bool:
-    """Whether a reference is all that comes after a `but`: `Paris or Lyon, I thought, but it is Paris`."""
-    before, turn, last = candidate.padded.rpartition(" but it ")
-    return (
-        bool(before and turn) and " or " not in last and any(last.endswith(one.padded) for one in prepared.references)
-    )
-
-
 def _is_open(text: str, candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
     """Whether a text has the form of a choice."""
-    is_likely = "(" in text or not _BETWEEN_CUES.isdisjoint(candidate.plain)
-    if text.count("?") > 1 or (is_likely and _BETWEEN_TWO.search(text) is not None):
+    is_likely = "(" in text or not word_set("offers", "between_cues").isdisjoint(candidate.plain)
+    if text.count("?") > 1 or (is_likely and phrases("offers", "between").search(text) is not None):
         return True
     if "or" in asked.plain:
         return False
@@ -193,24 +137,19 @@ def _is_open(text: str, candidate: Candidate, prepared: Prepared, asked: Questio
 def _is_pair(text: str, prepared: Prepared) -> bool:
     """Whether an `or` of a short text joins a reference to another name or number, or to another of its kind."""
     offers = _OR.split(text)
-    if len(offers) == 2 and "/" in text and sum(_is_one(side, prepared) for side in offers) == 1:
+    if len(offers) == 2:
+        sides = [stems_of(side) for side in offers]
         # For example `trumpet/saxophone`.
-        return True
-    if len(offers) == 2 and are_alike(*(list(map(stem, words(side))) for side in offers)):
-        return True
+        alone = [side for side in sides if any(one.padded == f" {' '.join(side)} " for one in prepared.references)]
+        if are_alike(*sides) or ("/" in text and len(alone) == 1):
+            return True
     if len(offers) < 2 or not all(map(_is_name, offers)):
         return False
-    joints = ((_BREAK.split(one.rstrip(_MARKS))[-1], _BREAK.split(other)[0]) for one, other in pairwise(offers))
-    return any(_is_about(f"{one} {other}", prepared) for one, other in joints)
-
-
-def _is_one(side: str, prepared: Prepared) -> bool:
-    given = f" {' '.join(stems_of(side))} "
-    return any(one.padded == given for one in prepared.references)
-
-
-def _is_about(text: str, prepared: Prepared) -> bool:
-    return not prepared.union.isdisjoint(map(stem, words(text)))
+    for one, other in pairwise(offers):
+        joint = f"{_BREAK.split(one.rstrip(_MARKS))[-1]} {_BREAK.split(other)[0]}"
+        if not prepared.union.isdisjoint(map(stem, words(joint))):
+            return True
+    return False
 
 
 def _is_name(side: str) -> bool:
@@ -221,8 +160,8 @@ def _is_name(side: str) -> bool:
 
 def is_undecided(candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
     """Whether a candidate of any length says that it does not choose, or doubts the reference and another alike."""
-    if not _CUES.isdisjoint(candidate.unique) or " 1 of the " in candidate.lowered:
-        ends = [match.end() for match in _UNDECIDED.finditer(candidate.lowered)]
+    if not _cues().isdisjoint(candidate.unique) or " 1 of the " in candidate.lowered:
+        ends = [match.end() for match in phrases("offers", "undecided").finditer(candidate.lowered)]
         if ends and _is_left_open(ends[-1], candidate, prepared, asked):
             return True
     if len(candidate.plain) <= _FRAMED and is_framed(prepared, candidate, _HEDGES):
@@ -232,6 +171,11 @@ def is_undecided(candidate: Candidate, prepared: Prepared, asked: Question) -> b
     is_split = len(candidate.plain) <= _SHORT and candidate.plain.count("if") > 1
     doubts = _CONDITIONS if is_split else DOUBT
     return not doubts.isdisjoint(candidate.unique) and _is_doubted(candidate, prepared, asked, doubts)
+
+
+@cache
+def _cues() -> frozenset[str]:
+    return stemmed(lexicon("offers")["undecided_cues"])
 
 
 def _is_left_open(end: int, candidate: Candidate, prepared: Prepared, asked: Question) -> bool:
@@ -263,14 +207,7 @@ def _is_doubted(candidate: Candidate, prepared: Prepared, asked: Question, doubt
             if not is_doubt:
                 return False
             mine += 1
-        elif is_doubt and _is_rival(clause, prepared, asked):
-            others += 1
+        elif is_doubt:
+            names = frozenset(stem(word.lower()) for word in clause.names() if word.lower() not in STOP)
+            others += not names <= prepared.union | asked.content | DOUBT
     return mine > 0 and others > 0
-
-
-def _is_rival(clause: Clause, prepared: Prepared, asked: Question) -> bool:
-    known = prepared.union | asked.content
-    return any(
-        stem(word.lower()) not in known and word.lower() not in STOP and stem(word.lower()) not in DOUBT
-        for word in clause.names()
-    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._lists.lists import are_alike
+from adjudge.judges.local._lists.guesses import are_alike
 from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
 from adjudge.judges.local._reading.candidate import Candidate, Question

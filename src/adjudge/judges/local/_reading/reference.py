@@ -9,13 +9,12 @@ from functools import lru_cache
 from statistics import median_low
 
 from adjudge.judges.local._codes.codes import Code, code_of
-from adjudge.judges.local._codes.formulas import Formula, formulas_of
-from adjudge.judges.local._codes.letters import letter_of
-from adjudge.judges.local._codes.substances import substances_of
+from adjudge.judges.local._codes.formulas import formulas_of, substances_of
 from adjudge.judges.local._denials.refusals import is_absence
 from adjudge.judges.local._denials.senses import Sense, senses_of
 from adjudge.judges.local._denials.turns import turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
+from adjudge.judges.local._lists.options import letter_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
 from adjudge.judges.local._quantities.figures import Figures, figures_of
 from adjudge.judges.local._reading.facts import MONTHS, Date, Span, dates_of, numbers_of, range_of, spans_of
@@ -83,7 +82,7 @@ class Prepared:
     explains: bool  # they are statements, not names
     letters: frozenset[str]  # where nothing else is accepted
     code: Code | None  # what they all are, if every character of them counts
-    formulas: frozenset[Formula]  # where nothing else is accepted
+    formulas: frozenset[str]  # where nothing else is accepted
     substances: frozenset[str]  # by their formulas, where nothing else is accepted
     lists: tuple[Listed, ...]  # where nothing else is accepted
     figures: Figures  # the quantities, times and dates that they are

@@ -2,21 +2,23 @@
 
 "Vermeer / Rembrandt / Hals / Rubens"                   many answers
 "red green blue"                                        many answers, of one kind
+"Bach wrote it. Handel wrote it. Vivaldi wrote it."     many answers in one frame, `... wrote it`
 "Rembrandt. Others were Vermeer, Hals and Rubens."      one answer, and a list beside it
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import groupby
 
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._lists.frames import is_framed
+from adjudge.judges.local._lexicon import lexicon
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import beginnings, may_have
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, stemmed, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, stemmed, stems_of, words
 
 _SENTENCE = 15  # words of an answer that says one thing
 _SHORT = 20  # words of a heap
@@ -36,32 +38,16 @@ _LOOKED_AT = 50  # references
 _WORDS_OF_ONE = 4  # content words of a bare unit
 _LINKS = ARTICLES | {"of", "de", "la", "van", "von", "st"}
 _ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
-_FIRST = re.compile(r"\w I\W*$")  # `Elizabeth I`
 _GRAMMAR = STOP | DENIALS
-_LETTERS = re.compile(r"[^\W_]+")
 _PLURALITY = stemmed("include such several various variety many other list")
-_LABELS = stemmed("answer candidates options guesses possibilities response all")
-_KINDS = tuple(
-    stemmed(kind)
-    for kind in (
-        "red green blue yellow orange purple violet pink brown black white grey gray gold silver cyan magenta",
-        "north south east west northern southern eastern western", "left right up down top bottom front back",
-        "spring summer autumn fall winter", "monday tuesday wednesday thursday friday saturday sunday",
-        "january february march april may june july august september october november december",
-        "mercury venus earth mars jupiter saturn uranus neptune pluto",
-        "africa asia europe america australia antarctica oceania", "pacific atlantic indian arctic southern",
-        "iceland ireland", "austria australia", "niger nigeria", "slovakia slovenia", "mali malawi malta", "iran iraq",
-        "gambia zambia", "mauritius mauritania", "guinea guyana", "paraguay uruguay", "libya liberia", "rwanda uganda",
-        "latvia lithuania", "sweden switzerland", "armenia albania", "algeria angola", "syria serbia",
-        "india indiana", "indian indiana",
-        "solid liquid gas plasma", "father mother brother sister son daughter uncle aunt",
-        "iron copper gold silver tin lead zinc mercury aluminium nickel", "hearts clubs spades diamonds",
-        "oxygen nitrogen hydrogen helium argon carbon neon chlorine", "breakfast lunch dinner", "first second third",
-    )
-)  # fmt: skip
-
-_MEMBERS = frozenset().union(*_KINDS)
-
+_FRAMES = re.compile(
+    r"[,;](?=\s)|[.!?](?<!\b[^\W\d].)(?=\s|$)|[\n{}\[\]|]|[Aa][Nn][Dd](?<!\w...)\b|[Oo][Rr](?<!\w..)\b"
+)
+_FRAME = 120  # characters of a part that may be one
+_PARTS = 60  # parts that are looked at
+_FILLER = 6  # words of a filler
+_SMALL = ARTICLES | {"also", "then", "but", "too"}
+_LETTERS = re.compile(r"[^\W_]+")
 Unit = tuple[str, frozenset[str]]
 """A part of a row: how it is written, nothing for prose; and its words."""
 
@@ -76,11 +62,10 @@ def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: See
     # The items of `10 °F, 20 °F, 32 °F` share a word.
     items = max(seen.rivals, seen.own_items)
     is_counted = len(candidate.numbers) > _SEVERAL and any(one.is_number for one in prepared.references[:1])
-    if (
-        not is_counted
-        and items <= (_SEVERAL if size > 2 * _SENTENCE else 1)
-        and not _is_lettered(candidate.text[:_MOST])
-    ):
+    text = candidate.text[:_MOST]
+    # For example `A) Rubens B) Hals`.
+    is_lettered = ")" in text and _OPTION.search(text) is not None
+    if not is_counted and not is_lettered and items <= (_SEVERAL if size > 2 * _SENTENCE else 1):
         return False
     if any(len(one.members) > 1 for one in prepared.references):
         return is_named and is_framed(prepared, candidate)
@@ -89,16 +74,12 @@ def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: See
     return _is_among_others(asked, prepared, candidate, seen)
 
 
-def _is_lettered(text: str) -> bool:
-    """Whether a text has options such as `A) Rubens B) Hals`."""
-    return ")" in text and _OPTION.search(text) is not None
-
-
 def _is_among_others(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
     """Whether every mention of a reference is in a row with others."""
     beside, is_all = company(asked, prepared, candidate)
     if beside < 2:
         return is_framed(prepared, candidate)
+    # Prose may list what there is: `Several kinds live there, including tilapia, ...`
     if beside > _SEVERAL and _PLURALITY.isdisjoint(candidate.unique):
         return True
     is_place = asked.kind == "where" and "or" not in candidate.unique
@@ -173,7 +154,7 @@ def _runs(text: str, asked: Question, begins: Sequence[str]) -> Iterator[tuple[l
             run = []
         is_open = len(units) == 1
         for shape, content in units:
-            if content and content <= (asked.content | _LABELS if shape else _LABELS):
+            if shape and content <= asked.content:
                 continue
             if not shape:
                 if run:
@@ -197,10 +178,7 @@ def _unit(part: str, begins: Sequence[str]) -> Unit | None:
     is_bare = (
         not part.startswith(("a ", "an ", "plus ", "with "))
         and len(content) <= _WORDS_OF_ONE
-        and all(
-            word in _LINKS or (word not in STOP and word not in VERBS)
-            for word in (plain[:-1] if _FIRST.search(part) else plain)
-        )
+        and all(word in _LINKS or (word not in STOP and word not in VERBS) for word in plain)
     )
     return (_shape(part) if is_bare else ""), content
 
@@ -256,26 +234,72 @@ def _is_row(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     return foreign >= _HEAP
 
 
+@cache
+def _kinds() -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
+    """Return kinds that have few members, and all of these."""
+    kinds = tuple(map(stemmed, lexicon("guesses")["kinds"]))
+    return kinds, frozenset[str]().union(*kinds)
+
+
 def are_alike(one: Sequence[str], other: Sequence[str]) -> bool:
     """Return whether two texts have different members of one kind, as two colours are.
 
     >>> are_alike(["red"], ["dark", "green"]), are_alike(["red"], ["crimson"])
     (True, False)
     """
-    if _MEMBERS.isdisjoint(one):
+    kinds, members = _kinds()
+    if members.isdisjoint(one):
         return False
-    return any(kind.intersection(one) and kind.intersection(other).difference(one) for kind in _KINDS)
+    return any(kind.intersection(one) and kind.intersection(other).difference(one) for kind in kinds)
 
 
 def _is_of_one_kind(stems: Sequence[str], prepared: Prepared) -> bool:
     """Whether most words are of one kind of which there are few, as colours are, and the reference is one of them."""
-    for kind in _KINDS:
-        if not kind.isdisjoint(prepared.union):
-            given = kind.intersection(stems)
-            if (
-                len(given) > 2
-                and len(given) > len(stems) / 2
-                and not any(given <= one.content for one in prepared.references)
-            ):
-                return True
+    for kind in _kinds()[0]:
+        given = frozenset[str]() if kind.isdisjoint(prepared.union) else kind.intersection(stems)
+        is_most = len(given) > max(2, len(stems) / 2)
+        if is_most and not any(given <= one.content for one in prepared.references):
+            return True
     return False
+
+
+def is_framed(prepared: Prepared, candidate: Candidate, hedges: frozenset[str] = frozenset()) -> bool:
+    """Whether a reference stands in no other way than in a frame that two others fill, too; or one that hedges, one.
+
+    >>> from adjudge.judges.local._reading.reference import prepare
+    >>> hals = prepare(("Hals",))
+    >>> is_framed(hals, Candidate("Rubens made it. Hals made it. Steen made it."))
+    True
+    >>> is_framed(hals, Candidate("It was Hals. Rubens made it. Hals made it. Steen made it."))
+    False
+    """
+    least = 1 if hedges else 2
+    # The words of a frame are repeated.
+    if len(candidate.stems) - len(candidate.unique) < least or (hedges and hedges.isdisjoint(candidate.unique)):
+        return False
+    own: list[tuple[str, str]] = []
+    others: set[str] = set()
+    for text in _FRAMES.split(candidate.text[:_MOST], _PARTS)[:_PARTS]:
+        part = f" {' '.join(stems_of(text, without=_SMALL))} " if len(text) <= _FRAME else ""
+        named = next((one.padded for one in prepared.references if one.padded in part), None)
+        if named is None:
+            others.add(part)
+        else:
+            before, _, after = part.partition(named)
+            own.append((before, after))
+    if hedges and any(hedges.isdisjoint(f"{before} {after}".split()) for before, after in own):
+        return False
+    return bool(own) and all(_fillers(*frame, others, prepared.union) >= least for frame in own)
+
+
+def _fillers(before: str, after: str, others: Iterable[str], union: frozenset[str]) -> int:
+    """Count the other parts that begin and end as the frame does, with a few words between that no reference has."""
+    if not before and not after:
+        return 0
+    start, end = f"{before} ", f" {after}"
+    count = 0
+    for other in others:
+        if other.startswith(start) and other.endswith(end):
+            filler = other[len(start) : len(other) - len(end)].split()
+            count += 0 < len(filler) <= _FILLER and not union.issuperset(filler)
+    return count
