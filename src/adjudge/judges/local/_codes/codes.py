@@ -168,10 +168,6 @@ def _is_another(code: Code, candidate: Candidate) -> bool:
     if code.kind == "script":
         return not any(one in candidate.text for one in code.accepted) and _SCRIPT.search(candidate.text) is not None
     found = {plain for one in _TOKEN.findall(candidate.text) if _OTHER.fullmatch(plain := _read_other(one))}
-    whole = _read_other(candidate.text.strip())
-    # For example `CO` of `CO2`.
-    if any(one.startswith(whole) for one in code.accepted):
-        found.add(whole)
     return bool(found) and code.accepted.isdisjoint(found)
 
 
@@ -207,7 +203,8 @@ def _read_file(text: str) -> str | None:
 
 def _read_technology(text: str) -> str | None:
     """Read the name of a language or a library that has several."""
-    return next((one for one, names in lexicon("codes")["technologies"].items() if text.lower() in names), None)
+    name: str | None = lexicon("codes")["technologies"].get(text.lower())
+    return name
 
 
 def _read_keys(text: str) -> str | None:

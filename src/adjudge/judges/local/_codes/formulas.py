@@ -127,8 +127,13 @@ def substances_of(references: Sequence[str]) -> frozenset[str]:
     >>> sorted(substances_of(["table salt", "NaCl"])), sorted(substances_of(["gold", "a medal"]))
     (['NaCl'], [])
     """
-    found = {read_substance(text) if len(text) <= _SHORT else None for text in references[:_LOOKED_AT]}
-    return frozenset(one for one in found if one is not None) if None not in found else frozenset()
+    found: set[str] = set()
+    for text in references[:_LOOKED_AT]:
+        substance = read_substance(text) if len(text) <= _SHORT else None
+        if substance is None:
+            return frozenset()
+        found.add(substance)
+    return frozenset(found)
 
 
 def read_substance(text: str) -> str | None:

@@ -48,6 +48,7 @@ _PARTS = 60  # parts that are looked at
 _FILLER = 6  # words of a filler
 _SMALL = ARTICLES | {"also", "then", "but", "too"}
 _LETTERS = re.compile(r"[^\W_]+")
+
 Unit = tuple[str, frozenset[str]]
 """A part of a row: how it is written, nothing for prose; and its words."""
 

@@ -272,11 +272,15 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     >>> sorted(letter_of(["(B)"])), sorted(letter_of(["C++", "D"])), sorted(letter_of(["A", "Paris"]))
     (['B'], ['C++', 'D'], [])
     """
-    # A letter after a hyphen is the option of a command.
-    short = [text for text in references[:_LOOKED_AT] if len(text) <= _SENTENCE and text[:1] != "-"]
-    found = [_LETTER.fullmatch(_signed(text)) for text in short]
-    letters = frozenset(match[1].upper() for match in found if match is not None)
-    return letters if None not in found and len(found) == len(references[:_LOOKED_AT]) else frozenset()
+    found: set[str] = set()
+    for text in references[:_LOOKED_AT]:
+        # A letter after a hyphen is the option of a command.
+        is_short = len(text) <= _SENTENCE and text[:1] != "-"
+        match = _LETTER.fullmatch(_signed(text)) if is_short else None
+        if match is None:
+            return frozenset()
+        found.add(match[1].upper())
+    return frozenset(found)
 
 
 def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -> Decision | None:
