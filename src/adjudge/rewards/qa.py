@@ -89,7 +89,7 @@ def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(found, found[1])
 
 
-@reward(version="2", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
+@reward(version="3", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
 def qa_f1_reward_tool(
     final_response: str | None,
     answer: Any,
