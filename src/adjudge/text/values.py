@@ -62,6 +62,20 @@ def text_of(value: object, name: str) -> str:
     raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-value")
 
 
+def spoken(response: str) -> str:
+    """Return a response without its thinking, which names candidates and is not an answer.
+
+    >>> spoken("<think>Paris, or Rome?</think> Lyon")
+    'Lyon'
+    """
+    # Nearly no response has a tag, and this look costs nothing.
+    if "<" not in response:
+        return response
+    from adjudge.text._extract import strip_thinking
+
+    return strip_thinking(response)
+
+
 def references_of(answer: object) -> list[str]:
     """Return the accepted answers as texts; a row without any is a fault of the row, not of the response."""
     return [text_of(reference, "answer") for reference in _given(answer)]
