@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import ArgumentError, RowError, UsageError
+from adjudge.integrations.trl import reward_function
 from adjudge.model import Case, Conversation, Message, Score, Trajectory, from_json, to_json
 from adjudge.rewards import (
     all_of,
@@ -21,6 +22,7 @@ from adjudge.rewards import (
     first_of,
     gated,
     get_reward,
+    get_scorer,
     qa_f1_reward,
     qa_f1_reward_tool,
     reward,
@@ -406,3 +408,52 @@ def test_a_misspelt_option_of_a_reward_that_takes_everything() -> None:
     """Where everything is taken, a near miss of a known option is still an error."""
     with pytest.raises(ArgumentError, match="did you mean 'limit_s'"):
         get_reward("math_equal_reward", limits=3)
+
+
+class PanicException(BaseException):
+    """What Rust code raises where it panics."""
+
+
+def panics(final_response: str) -> float:
+    """Panic on one row."""
+    if final_response == "p":
+        raise PanicException("called `Result::unwrap()` on an `Err` value")
+    return 1.0
+
+
+async def panics_later(final_response: str) -> float:
+    """Panic on one row, after a wait."""
+    await asyncio.sleep(0)
+    return panics(final_response)
+
+
+class TestPanics:
+    """Code raises what is not an `Exception` as well."""
+
+    REASON = "PanicException: called `Result::unwrap()` on an `Err` value"
+
+    @pytest.mark.parametrize("function", [panics, panics_later])
+    def test_a_panic_is_an_error_of_its_row(self, function: Any) -> None:
+        """The other rows keep their numbers, and the error says its name, sync and async."""
+        scorer = get_scorer(function)
+        rows = [{"final_response": "a"}, {"final_response": "p"}, {"final_response": "b"}]
+        for scores in (scorer.score_many(rows), asyncio.run(scorer.ascore_many(rows))):
+            assert [score.value for score in scores] == [1.0, None, 1.0]
+            assert str(scores[1].reason).endswith(self.REASON)
+
+    def test_a_panic_does_not_end_a_training(self) -> None:
+        """A trainer gets no number for the row."""
+        good = reward_function(panics, max_failed=1.0)
+        assert good(prompts=["q", "q"], completions=["a", "p"]) == [1.0, None]
+
+    @pytest.mark.parametrize(
+        "error", [KeyboardInterrupt(), GeneratorExit(), BaseExceptionGroup("", [KeyboardInterrupt()])]
+    )
+    def test_an_interrupt_passes(self, error: BaseException) -> None:
+        """It is meant for the process, also inside a group."""
+
+        def stops(final_response: str) -> float:
+            raise error
+
+        with pytest.raises(type(error)):
+            get_scorer(stops).score({"final_response": "a"})
