@@ -28,6 +28,7 @@ from adjudge.rewards import (
     reward,
     weighted,
 )
+from adjudge.text.values import plain
 
 ROW: dict[str, Any] = {"final_response": "Paris", "answer": "Paris"}
 NAN = float("nan")
@@ -457,3 +458,37 @@ class TestPanics:
 
         with pytest.raises(type(error)):
             get_scorer(stops).score({"final_response": "a"})
+
+
+class TestNarrowNumbers:
+    """Tables and tensors have numbers of fewer digits than Python's."""
+
+    GOLDS = (
+        np.float32(0.1),
+        np.float16(0.1),
+        np.array([0.1], dtype=np.float32),
+        np.array(0.1, dtype=np.float16),
+        [np.float32(0.1)],
+    )
+
+    @pytest.mark.parametrize("gold", GOLDS, ids=lambda gold: f"{type(gold).__name__} {getattr(gold, 'dtype', '')}")
+    @pytest.mark.parametrize("name", ["qa_em_reward", "contains_reward", "math_equal_reward"])
+    def test_a_number_is_the_shortest_text_of_its_type(self, name: str, gold: Any) -> None:
+        """0.1 as a float32 is 0.1, and not 0.10000000149."""
+        assert get_scorer(name).score({"final_response": "0.1", "answer": gold}).value == 1.0
+        assert get_scorer(name).score({"final_response": "0.2", "answer": gold}).value == 0.0
+        assert reward_function(name)(prompts=["?"], completions=["0.1"], answer=[gold]) == [1.0]
+
+    def test_the_largest_and_the_odd_ones(self) -> None:
+        """The largest number of a type, whose shorter texts are too large for it, zero and NaN."""
+        for kind in (np.float32, np.float16):
+            largest = np.finfo(kind).max
+            assert kind(plain(largest)) == largest
+            assert str(plain(kind(-0.0))) == "-0.0"
+            assert math.isnan(plain(kind("nan")))
+
+    @pytest.mark.parametrize("response", ["1e-7", "1e-07", "1E-7", "0.0000001"])
+    def test_a_small_number_in_any_form(self, response: str) -> None:
+        """Python writes 1e-7 as 1e-07, which hardly anybody else does."""
+        assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-7}).value == 1.0
+        assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-8}).value == 0.0

@@ -1,7 +1,10 @@
 """Responses and accepted answers as rows hold them, read as text."""
 
 import re
+import struct
 from collections.abc import Mapping
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 from adjudge.errors import DataError
@@ -10,11 +13,45 @@ from adjudge.model import Trajectory
 _NUMBER = re.compile(r"(?<!\w)[-\u2212]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 _SPELLED = str.maketrans({".": "point", "-": "minus", "\u2212": "minus", "+": None})
 
+_NARROW = {"float32": "f", "float16": "e"}
+_MOST_NUMBERS = 64
+_EXPONENT_ZEROS = re.compile(r"(?<=e)([-+]?)0+(?=\d)")
+
 
 def plain(value: Any) -> Any:
-    """Return what a data library wraps: the list of an array, the number of a numpy scalar."""
+    """Return what a data library wraps: the list of an array, the number of a numpy scalar.
+
+    A number of a narrower type is the one that its shortest text means: 0.1 and not 0.10000000149011612.
+    """
     unwrap = getattr(value, "tolist", None)
-    return unwrap() if callable(unwrap) else value
+    if not callable(unwrap):
+        return value
+    unwrapped = unwrap()
+    form = _NARROW.get(str(getattr(value, "dtype", "")).removeprefix("torch."))
+    if form is None:
+        return unwrapped
+    if isinstance(unwrapped, float):
+        return _shortest(unwrapped, form)
+    # More numbers than that are data, and not accepted answers.
+    if isinstance(unwrapped, list) and len(unwrapped) <= _MOST_NUMBERS:
+        return [_shortest(one, form) if isinstance(one, float) else one for one in unwrapped]
+    return unwrapped
+
+
+def _shortest(number: float, form: str) -> float:
+    """Return the number that the shortest text means which is `number` in a narrower type.
+
+    >>> _shortest(0.10000000149011612, "f")
+    0.1
+    """
+    if number - number != 0:  # infinite, or NaN
+        return number
+    for digits in range(1, 10):
+        shorter = float(f"{number:.{digits}g}")
+        with suppress(OverflowError):
+            if struct.unpack(form, struct.pack(form, shorter))[0] == number:
+                return shorter
+    return number
 
 
 def is_empty_cell(value: object) -> bool:
@@ -104,6 +141,9 @@ def pairs_of(response: str, answer: object) -> list[tuple[str, str]]:
         # A table with gaps has its whole numbers as 3.0.
         if isinstance(reference, float) and reference.is_integer():
             pairs.append((spelled, spell(text.removesuffix(".0"))))
+        # 1e-07 is also written 1e-7 and 0.0000001.
+        if "e" in text:
+            pairs += [(spelled, spell(one)) for one in (_EXPONENT_ZEROS.sub(r"\1", text), f"{Decimal(text):f}")]
     return pairs
 
 
