@@ -101,6 +101,13 @@ def _line(message: Message) -> str:
     return f"{message.role}: {message.text}"
 
 
+def check_lengths(**columns: Sequence[Any]) -> None:
+    """Raise `UsageError` where a trainer's columns do not have one value for each rollout."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise UsageError(f"columns must have one length, got {lengths}")
+
+
 def with_groups(scorer: Scorer, rows: Sequence[Row], size: int | None) -> None:
     """Give the rows of a scorer that looks at groups their `group_id`; refuse where the groups cannot be known."""
     if not scorer.is_group or not rows:

@@ -12,7 +12,7 @@ from typing import Any
 
 from adjudge.errors import Caught, RowError, UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import SPECIAL, Row, rollout_row, without_end_tokens
+from adjudge.integrations._rollouts import SPECIAL, Row, check_lengths, rollout_row, without_end_tokens
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
@@ -61,6 +61,7 @@ def make_reward_func(
 
 def _scores(scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> list[Score]:
     """Score the rollouts whose response is known; each of the others is an error."""
+    check_lengths(queries=queries, prompts=prompts, labels=labels)
     rows: list[Row] = []
     faults: list[str | None] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
