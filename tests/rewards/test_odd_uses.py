@@ -492,3 +492,9 @@ class TestNarrowNumbers:
         """Python writes 1e-7 as 1e-07, which hardly anybody else does."""
         assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-7}).value == 1.0
         assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-8}).value == 0.0
+
+    @pytest.mark.parametrize("name", ["qa_em_reward", "contains_reward", "math_equal_reward"])
+    def test_an_infinite_number_is_not_an_answer(self, name: str) -> None:
+        """JSON reads 1e999 as one: no response is right or wrong by it."""
+        score = get_scorer(name).score({"final_response": "inf", "answer": json.loads("1e999")})
+        assert (score.status, score.value) == ("error", None)

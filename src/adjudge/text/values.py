@@ -162,4 +162,6 @@ def _given(answer: object) -> list[Any]:
     there = [reference for reference in map(plain, given) if reference is not None and reference == reference]  # noqa: PLR0124 (NaN)
     if not there:
         raise DataError("the row has no accepted answer", code="no-reference")
+    if any(isinstance(one, float) and one - one != 0 for one in there):
+        raise DataError("answer is an infinite number, as 1e999 is in JSON", code="bad-value")
     return there
