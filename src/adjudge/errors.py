@@ -139,8 +139,8 @@ class RunStopped(RunError):
 class Caught:
     """The boundary: `with Caught() as caught:` keeps a stray exception as the reason of an error.
 
-    An exception, or a `sys.exit`, in a user's code on one row must not stop the other rows. Only interrupts,
-    cancellations and the like pass through, and errors that are `fatal`, because they fail every row (a wrong key);
+    An exception, a `sys.exit`, or a panic of Rust code in a user's code on one row must not stop the other rows. Only
+    interrupts and cancellations pass through, and errors that are `fatal`, because they fail every row (a wrong key);
     `fatal_too` keeps those as well. Code that never waits cannot be cancelled: with `never_waits`, a cancellation that
     it raises is its own.
     """
@@ -150,7 +150,7 @@ class Caught:
     def __init__(self, *, fatal_too: bool = False, never_waits: bool = False) -> None:
         self._fatal_too = fatal_too
         self._never_waits = never_waits
-        self.error: Exception | SystemExit | None = None
+        self.error: BaseException | None = None
         self.reason: str | None = None
 
     def __enter__(self) -> Self:
@@ -161,7 +161,7 @@ class Caught:
     ) -> bool:
         if self._never_waits and error is not None and _is_cancellation(error):
             error = RuntimeError(describe_error(error))
-        if not isinstance(error, Exception | SystemExit):
+        if error is None or _passes(error):
             return False
         # Every other row would fail in the same way.
         if getattr(error, "fatal", False) and not self._fatal_too:
@@ -169,6 +169,19 @@ class Caught:
         self.error = error
         self.reason = error.reason if isinstance(error, AdjudgeError) else f"raised: {describe_error(error)}"
         return True
+
+
+def _passes(error: BaseException) -> bool:
+    """Say whether an exception is meant for whoever runs the code, and not for whoever wrote it."""
+    if isinstance(error, Exception | SystemExit):
+        return False
+    # A group is one of them where anything in it is.
+    if isinstance(error, BaseExceptionGroup):
+        return any(map(_passes, error.exceptions))
+    # trio, gevent and pytest have such exceptions too, and are not imported for that.
+    home = type(error).__module__.partition(".")[0]
+    is_foreign = home in ("_pytest", "gevent", "greenlet", "trio")
+    return isinstance(error, KeyboardInterrupt | GeneratorExit) or is_foreign or _is_cancellation(error)
 
 
 def _is_cancellation(error: BaseException) -> bool:

@@ -97,6 +97,54 @@ def test_only_an_ordinary_file_is_read(logs: Path, tmp_path: Path, kind: str) ->
     assert score_trial(ROW, "qa_em_reward", logs=logs, answer_file=answer).value == 0.0
 
 
+@pytest.mark.parametrize("kind", ["link", "dangling-link", "pipe", "folder", "device", "huge", "no-steps"])
+def test_only_an_ordinary_trajectory_is_read(logs: Path, tmp_path: Path, kind: str) -> None:
+    """The agent may leave anything in its place: the trial is an error, which has no reward file, and it ends."""
+    place = logs / "agent" / "trajectory.json"
+    record = place.rename(tmp_path / "elsewhere.json")
+    if kind == "link":
+        place.symlink_to(record)
+    elif kind == "dangling-link":
+        place.symlink_to(tmp_path / "nowhere.json")
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    elif kind == "device":
+        place.symlink_to("/dev/zero")
+    elif kind == "huge":
+        with place.open("wb") as file:
+            file.truncate(1 << 32)
+    else:
+        place.write_text(json.dumps({**json.loads(record.read_text()), "steps": []}))
+    answer = tmp_path / "answer.txt"
+    answer.write_text("Paris")
+    for answer_file in (None, answer):
+        score = score_trial(ROW, "qa_f1_reward", logs=logs, answer_file=answer_file)
+        assert str(score.reason).startswith("no-trajectory: "), score
+        assert rewards(logs) == {}
+
+
+def test_a_pipe_ends_the_command(logs: Path, tmp_path: Path) -> None:
+    """It exits with 3, as where there is no trajectory."""
+    place = logs / "agent" / "trajectory.json"
+    place.unlink()
+    os.mkfifo(place)
+    (tmp_path / "row.jsonl").write_text(json.dumps(ROW) + "\n")
+    done = adjudge("score", "row.jsonl", *F1, "--harbor", "--logs", str(logs), cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    assert b"no-trajectory" in done.stderr
+
+
+def test_a_folder_in_place_of_the_reward_is_named(logs: Path) -> None:
+    """A reward that cannot be removed is not left to stand for this one."""
+    (logs / "verifier" / "reward.json").unlink()
+    (logs / "verifier" / "reward.json").mkdir()
+    score = score_trial(ROW, "qa_f1_reward", logs=logs)
+    assert score.status == "error"
+    assert "reward.json cannot be removed" in str(score.reason)
+
+
 def test_one_row(logs: Path, tmp_path: Path) -> None:
     """A file of several rows is a wrong call."""
     rows = tmp_path / "rows.jsonl"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from adjudge.errors import UsageError
+from adjudge.integrations import openrlhf, verl
 from adjudge.integrations._rollouts import prompt_text, rollout_row, with_groups
 from adjudge.rewards import get_scorer, reward
 
@@ -108,3 +109,11 @@ class TestGroups:
         """Without a size, or with a batch that is not a multiple of it, nobody knows who belongs together."""
         with pytest.raises(UsageError, match=r"all .*rollouts of one prompt"):
             with_groups(get_scorer(self.rank), self.rows(count), size)
+
+
+def test_columns_of_different_lengths_are_named() -> None:
+    """A trainer that hands over too few values learns of which column, from verl's function and OpenRLHF's."""
+    with pytest.raises(UsageError, match="'labels': 1"):
+        openrlhf._scores(get_scorer("qa_em_reward"), ["q a", "q b"], ["q", "q"], ["a"])
+    with pytest.raises(UsageError, match="'ground_truths': 1"):
+        verl._batch_rows(["d", "d"], ["a", "b"], ["a"], None)

@@ -77,6 +77,15 @@ def test_zero_stays_in_the_loss() -> None:
         asyncio.run(make_custom_rm(own, on_fault="raise")(ALONE, one))
 
 
+@pytest.mark.parametrize(
+    "end", ["<|im_end|>", "</s>", "<end_of_turn>\n", "<|im_end|>\n<|endoftext|>", "<｜end▁of▁sentence｜>"]
+)
+def test_special_tokens_at_the_end_are_not_the_response(end: str) -> None:
+    """By default slime decodes with special tokens, so a finished response ends in one."""
+    for response, wanted in (("Paris", 1.0), ("Lyon", 0.0)):
+        assert asyncio.run(make_custom_rm("qa_em_reward")(ALONE, sample(response + end))) == wanted
+
+
 def test_too_many_faults_raise() -> None:
     """The training ends with the reason."""
     with pytest.raises(RewardFault, match="2 of the last 2"):

@@ -137,3 +137,9 @@ def test_declared_ranges_are_combined() -> None:
         (weighted({"qa_f1_reward": 1.0, A: 1.0}), None),
     ]
     assert [scorer.range for scorer, _ in cases] == [span for _, span in cases]
+
+
+def test_weights_are_a_mapping() -> None:
+    """A list of scorers has no weights: the error says what is expected."""
+    with pytest.raises(UsageError, match=r"mapping of scorers to weights.*got a list"):
+        weighted(["qa_f1_reward", "format_reward"])  # type: ignore[arg-type]

@@ -24,6 +24,9 @@ from adjudge.rewards import contains_reward, format_reward, get_reward, length_p
         ("x", "", 0.0),
         ("the", "a", 1.0),
         (1889, 1889, 1.0),
+        ("<think>Paris, or Rome?</think>Lyon", "Paris", 0.0),
+        ("<think>Rome?</think>Paris", "Paris", 1.0),
+        ("1 < 2, so Paris", "Paris", 1.0),
     ],
 )
 def test_contains(response: Any, answer: Any, value: float) -> None:

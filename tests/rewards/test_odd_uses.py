@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from adjudge.errors import ArgumentError, RowError, UsageError
+from adjudge.integrations.trl import reward_function
 from adjudge.model import Case, Conversation, Message, Score, Trajectory, from_json, to_json
 from adjudge.rewards import (
     all_of,
@@ -21,11 +22,13 @@ from adjudge.rewards import (
     first_of,
     gated,
     get_reward,
+    get_scorer,
     qa_f1_reward,
     qa_f1_reward_tool,
     reward,
     weighted,
 )
+from adjudge.text.values import plain
 
 ROW: dict[str, Any] = {"final_response": "Paris", "answer": "Paris"}
 NAN = float("nan")
@@ -406,3 +409,92 @@ def test_a_misspelt_option_of_a_reward_that_takes_everything() -> None:
     """Where everything is taken, a near miss of a known option is still an error."""
     with pytest.raises(ArgumentError, match="did you mean 'limit_s'"):
         get_reward("math_equal_reward", limits=3)
+
+
+class PanicException(BaseException):
+    """What Rust code raises where it panics."""
+
+
+def panics(final_response: str) -> float:
+    """Panic on one row."""
+    if final_response == "p":
+        raise PanicException("called `Result::unwrap()` on an `Err` value")
+    return 1.0
+
+
+async def panics_later(final_response: str) -> float:
+    """Panic on one row, after a wait."""
+    await asyncio.sleep(0)
+    return panics(final_response)
+
+
+class TestPanics:
+    """Code raises what is not an `Exception` as well."""
+
+    REASON = "PanicException: called `Result::unwrap()` on an `Err` value"
+
+    @pytest.mark.parametrize("function", [panics, panics_later])
+    def test_a_panic_is_an_error_of_its_row(self, function: Any) -> None:
+        """The other rows keep their numbers, and the error says its name, sync and async."""
+        scorer = get_scorer(function)
+        rows = [{"final_response": "a"}, {"final_response": "p"}, {"final_response": "b"}]
+        for scores in (scorer.score_many(rows), asyncio.run(scorer.ascore_many(rows))):
+            assert [score.value for score in scores] == [1.0, None, 1.0]
+            assert str(scores[1].reason).endswith(self.REASON)
+
+    def test_a_panic_does_not_end_a_training(self) -> None:
+        """A trainer gets no number for the row."""
+        good = reward_function(panics, max_failed=1.0)
+        assert good(prompts=["q", "q"], completions=["a", "p"]) == [1.0, None]
+
+    @pytest.mark.parametrize(
+        "error", [KeyboardInterrupt(), GeneratorExit(), BaseExceptionGroup("", [KeyboardInterrupt()])]
+    )
+    def test_an_interrupt_passes(self, error: BaseException) -> None:
+        """It is meant for the process, also inside a group."""
+
+        def stops(final_response: str) -> float:
+            raise error
+
+        with pytest.raises(type(error)):
+            get_scorer(stops).score({"final_response": "a"})
+
+
+class TestNarrowNumbers:
+    """Tables and tensors have numbers of fewer digits than Python's."""
+
+    GOLDS = (
+        np.float32(0.1),
+        np.float16(0.1),
+        np.array([0.1], dtype=np.float32),
+        np.array(0.1, dtype=np.float16),
+        [np.float32(0.1)],
+    )
+
+    @pytest.mark.parametrize("gold", GOLDS, ids=lambda gold: f"{type(gold).__name__} {getattr(gold, 'dtype', '')}")
+    @pytest.mark.parametrize("name", ["qa_em_reward", "contains_reward", "math_equal_reward"])
+    def test_a_number_is_the_shortest_text_of_its_type(self, name: str, gold: Any) -> None:
+        """0.1 as a float32 is 0.1, and not 0.10000000149."""
+        assert get_scorer(name).score({"final_response": "0.1", "answer": gold}).value == 1.0
+        assert get_scorer(name).score({"final_response": "0.2", "answer": gold}).value == 0.0
+        assert reward_function(name)(prompts=["?"], completions=["0.1"], answer=[gold]) == [1.0]
+
+    def test_the_largest_and_the_odd_ones(self) -> None:
+        """The largest number of a type, whose shorter texts are too large for it, zero and NaN."""
+        for kind in (np.float32, np.float16):
+            largest = np.finfo(kind).max
+            assert kind(plain(largest)) == largest
+            assert str(plain(kind(-0.0))) == "-0.0"
+            assert math.isnan(plain(kind("nan")))
+
+    @pytest.mark.parametrize("response", ["1e-7", "1e-07", "1E-7", "0.0000001"])
+    def test_a_small_number_in_any_form(self, response: str) -> None:
+        """Python writes 1e-7 as 1e-07, which hardly anybody else does."""
+        assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-7}).value == 1.0
+        assert get_scorer("qa_em_reward").score({"final_response": response, "answer": 1e-8}).value == 0.0
+
+    @pytest.mark.parametrize("name", ["qa_em_reward", "contains_reward", "math_equal_reward"])
+    def test_an_infinite_number_is_not_an_answer(self, name: str) -> None:
+        """JSON reads 1e999 as one: no response is right or wrong by it."""
+        score = get_scorer(name).score({"final_response": "inf", "answer": json.loads("1e999")})
+        assert (score.status, score.value) == ("error", None)

@@ -58,7 +58,7 @@ def test_other_packages_rewards_are_found(package: str) -> None:
     """An entry point in `adjudge.rewards` is a name; a built-in of the same name wins."""
     assert get_reward("brevity").score({"final_response": "short"}).value == 1.0
     assert list_rewards()["brevity"] == f"{package}:brevity"
-    assert get_reward("qa_f1_reward").version == "2"
+    assert get_reward("qa_f1_reward").version == "3"
     assert list_rewards()["qa_f1_reward"].startswith("adjudge.")
     with pytest.raises(UnknownReward, match="cannot import"):
         get_reward("broken")

@@ -88,6 +88,7 @@ def test_slime(client: Client) -> None:
         sample = {"prompt": prompt, "response": "Paris", "label": "Paris"}
         wanted = {"reward": 1.0, "remove_sample": False, "status": "scored", "reason": None}
         assert client.ask("POST", "/slime", sample).json == wanted
+        assert client.ask("POST", "/slime", {**sample, "response": "Paris<|im_end|>"}).json == wanted
     reply = client.ask("POST", "/slime", {"prompt": "", "response": "Paris", "label": {"a": 1}}).json
     assert (reply["reward"], reply["remove_sample"], reply["status"]) == (0.0, True, "error")
     assert client.ask("POST", "/slime", b"{broken").json["remove_sample"] is True

@@ -7,6 +7,7 @@
 What the agent did is never read from a column: one called `response` or `trajectory` does not stand in for the rollout.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -18,6 +19,11 @@ from adjudge.rewards import Scorer
 from adjudge.text.values import are_messages, is_empty_cell, plain
 
 Row = dict[str, Any]
+
+# What a tokenizer writes for its special tokens: <|im_end|>, </s>, <eos>, <end_of_turn>, <｜end▁of▁sentence｜>.
+SPECIAL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:bos|eos|pad|end_of_turn)>)"
+_LAST = re.compile(rf"{SPECIAL}\s*\Z")
+_MOST_SPECIAL = 4096  # characters at the end that may be special tokens
 
 
 def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], *, response: str | None = None) -> Row:
@@ -38,6 +44,19 @@ def rollout_row(prompt: object, completion: object, columns: Mapping[str, Any], 
     # A text cannot show whether a tool was used, and says so as a list of plain texts does.
     row["trajectory"] = [completion] if isinstance(completion, str) else completion
     return with_response(row, row["final_response"] if response is None else response)
+
+
+def without_end_tokens(response: str) -> str:
+    r"""Return a response without the special tokens at its end, for trainers that decode with them.
+
+    >>> without_end_tokens("Paris<|im_end|>\n<|endoftext|>"), without_end_tokens("a </s> in the text")
+    ('Paris', 'a </s> in the text')
+    """
+    kept, end = response[:-_MOST_SPECIAL], response[-_MOST_SPECIAL:]
+    # A response without such a token keeps its white space: some rules look at it.
+    while (found := _LAST.search(end)) is not None:
+        end = end[: found.start()].rstrip()
+    return kept + end
 
 
 def with_response(columns: Mapping[str, Any], response: Any) -> Row:
@@ -80,6 +99,13 @@ def prompt_text(prompt: object) -> object:
 
 def _line(message: Message) -> str:
     return f"{message.role}: {message.text}"
+
+
+def check_lengths(**columns: Sequence[Any]) -> None:
+    """Raise `UsageError` where a trainer's columns do not have one value for each rollout."""
+    lengths = {name: len(column) for name, column in columns.items()}
+    if len(set(lengths.values())) > 1:
+        raise UsageError(f"columns must have one length, got {lengths}")
 
 
 def with_groups(scorer: Scorer, rows: Sequence[Row], size: int | None) -> None:

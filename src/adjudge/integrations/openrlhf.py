@@ -12,17 +12,13 @@ from typing import Any
 
 from adjudge.errors import Caught, RowError, UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row
+from adjudge.integrations._rollouts import SPECIAL, Row, check_lengths, rollout_row, without_end_tokens
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
 __all__ = ["make_reward_func", "response_of", "row_of_query"]
 
-# What a tokenizer writes for its special tokens: <|im_end|>, </s>, <eos>, <end_of_turn>, <｜end▁of▁sentence｜>.
-_SPECIAL = r"(?:<[|｜][^<>|｜\s]{1,40}[|｜]>|</?s>|<(?:bos|eos|pad|end_of_turn)>)"
-_BEFORE = re.compile(rf"(?:\s*{_SPECIAL})*\s*")
-_LAST = re.compile(rf"{_SPECIAL}\s*\Z")
-_MOST_SPECIAL = 4096  # characters at the end that may be special tokens
+_BEFORE = re.compile(rf"(?:\s*{SPECIAL})*\s*")
 
 
 def make_reward_func(
@@ -65,6 +61,7 @@ def make_reward_func(
 
 def _scores(scorer: Scorer, queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]) -> list[Score]:
     """Score the rollouts whose response is known; each of the others is an error."""
+    check_lengths(queries=queries, prompts=prompts, labels=labels)
     rows: list[Row] = []
     faults: list[str | None] = []
     for query, prompt, label in zip(queries, prompts, labels, strict=True):
@@ -95,8 +92,4 @@ def response_of(query: str, prompt: str) -> str:
         start = query.find(wanted, start + 1, len(wanted) + 80)
     if start < 0:
         raise RowError("the query does not begin with its prompt: which part is the response is not known")
-    response = query[start + len(wanted) :]
-    kept, end = response[:-_MOST_SPECIAL], response[-_MOST_SPECIAL:].rstrip()
-    while (found := _LAST.search(end)) is not None:
-        end = end[: found.start()].rstrip()
-    return (kept + end).strip()
+    return without_end_tokens(query[start + len(wanted) :]).strip()

@@ -8,15 +8,15 @@ group: with `--group-rm` that is the mean of the others, so that their advantage
 it is 0.0. Read in the source of slime 0.3.1, and not run.
 """
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from adjudge.errors import UsageError
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row, with_answer
+from adjudge.integrations._rollouts import Row, rollout_row, with_answer, without_end_tokens
 from adjudge.rewards import Scorer, get_scorer
 
-__all__ = ["make_custom_rm"]
+__all__ = ["make_custom_rm", "row_of_sample"]
 
 
 def make_custom_rm(
@@ -58,4 +58,13 @@ def _row(sample: Any) -> Row:
     columns = with_answer(sample.metadata if isinstance(sample.metadata, dict) else {}, sample.label)
     if sample.group_index is not None:
         columns["group_id"] = sample.group_index
-    return rollout_row(sample.prompt, sample.response, columns)
+    return row_of_sample(sample.prompt, sample.response, columns)
+
+
+def row_of_sample(prompt: Any, response: Any, columns: Mapping[str, Any]) -> Row:
+    """Return what slime has of a sample as a row; unless it skips special tokens, its responses end in some.
+
+    >>> row_of_sample("Capital of France?", "Paris<|im_end|>", {"answer": "Paris"})["final_response"]
+    'Paris'
+    """
+    return rollout_row(prompt, without_end_tokens(response) if isinstance(response, str) else response, columns)

@@ -20,7 +20,7 @@ from typing import Any
 
 from adjudge.errors import UsageError, closest
 from adjudge.integrations._policy import MAX_FAILED, WINDOW, FaultPolicy, OnFault, RewardFault
-from adjudge.integrations._rollouts import Row, rollout_row, with_answer
+from adjudge.integrations._rollouts import Row, check_lengths, rollout_row, with_answer
 from adjudge.model import Score
 from adjudge.rewards import Scorer, get_scorer
 
@@ -103,6 +103,7 @@ def _row(data_source: Any, solution: Any, ground_truth: Any, extra_info: Any) ->
 
 def _batch_rows(sources: Any, solutions: Any, truths: Any, extras: Any) -> list[Row]:
     extras = [None] * len(solutions) if extras is None else extras
+    check_lengths(data_sources=sources, solution_strs=solutions, ground_truths=truths, extra_infos=extras)
     return [_row(*one) for one in zip(sources, solutions, truths, extras, strict=True)]
 
 

@@ -31,11 +31,6 @@ def number_in(value: object, name: str) -> float:
     return value
 
 
-def record_of(trajectory: object) -> Trajectory:
-    """Return what an agent did, in whatever form a row has it."""
-    return trajectory if isinstance(trajectory, Trajectory) else Trajectory.from_messages(plain(trajectory))
-
-
 def shows_tools(record: Trajectory) -> bool:
     """Say whether a record shows all tools that were called, also those inside other tools or of a service."""
     is_known = record.unknown.keys().isdisjoint({"tools", "inside", "hosted"})

@@ -187,6 +187,11 @@ def weighted(weights: Mapping[Member, float]) -> Scorer:
     >>> both.score({"final_response": "Paris", "answer": "Paris"}).value
     0.75
     """
+    if not isinstance(weights, Mapping):
+        kind = type(weights).__name__
+        raise UsageError(
+            f"weighted takes a mapping of scorers to weights, such as {{'qa_f1_reward': 0.8}}, got a {kind}"
+        )
     factors = [_finite(weight, "a weight") for weight in weights.values()]
 
     def rule(scores: Scores) -> tuple[float | None, str | None]:

@@ -23,11 +23,11 @@ from adjudge.rewards._checks import (
     may_be_hidden,
     number_in,
     quoted,
-    record_of,
     shows_tools,
     texts_in,
     verdict,
 )
+from adjudge.rewards._records import record_of
 from adjudge.rewards._tag import Row, by_row, reward
 from adjudge.text.refusals import declines, reads_as_english
 from adjudge.text.values import text_of
@@ -251,7 +251,7 @@ def cites_sources(
     )
 
 
-@reward(binary=True, range=RANGE, parts=())
+@reward(version="2", binary=True, range=RANGE, parts=())
 def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     """1 if the agent asked for every one of these tools, whether or not they ran, else 0.
 
@@ -270,7 +270,7 @@ def tools_requested(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     return verdict(not missing, f"missing: the agent did not ask for {quoted(missing)}")
 
 
-@reward(range=RANGE, parts=("precision", "recall"))
+@reward(version="2", range=RANGE, parts=("precision", "recall"))
 def tools_f1(trajectory: Any, *, tools: Sequence[str]) -> dict[str, Any]:
     """F1 of the tools that were executed against those that are expected, both counted as often as they occur.
 

@@ -13,7 +13,7 @@ from adjudge.errors import ArgumentError
 from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Row, by_row, reward
 from adjudge.text import normalise_answer
-from adjudge.text.values import pairs_of, text_of
+from adjudge.text.values import pairs_of, spoken, text_of
 
 _TAG_NAME = re.compile(r"[A-Za-z][\w-]*")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)\s*>")
@@ -26,7 +26,7 @@ def _given(row: Row, option: str, default: Any) -> Any:
 
 
 def _contains(final_response: object, answer: object) -> float:
-    pairs = pairs_of(text_of(final_response, "final_response"), answer)
+    pairs = pairs_of(spoken(text_of(final_response, "final_response")), answer)
     responses = {said: f" {normalise_answer(said)} " for said in dict(pairs)}
     for said, reference in pairs:
         response, gold = responses[said], normalise_answer(reference)
@@ -39,12 +39,12 @@ def _contains_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(_contains(row["final_response"], row["answer"]), provenance=provenance)
 
 
-@reward(version="2", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
+@reward(version="3", binary=True, parts=(), range=(0.0, 1.0), batch=by_row(_contains_score))
 def contains_reward(final_response: str | None, answer: Any) -> float:
     """1 if the response contains an accepted answer, word for word after normalisation, else 0.
 
-    An answer that lists many candidates is rewarded too: use it where responses are short, or beside
-    `length_penalty`.
+    Thinking between `<think>` and `</think>` is not read. An answer that lists many candidates is rewarded too: use
+    it where responses are short, or beside `length_penalty`.
 
     >>> contains_reward("The Eiffel Tower is in Paris.", ["Paris", "City of Paris"])
     1.0

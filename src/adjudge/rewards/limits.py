@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from adjudge.errors import ArgumentError
-from adjudge.rewards._checks import RANGE, UNKNOWN_TOOLS, number_in, record_of, shows_tools, verdict
+from adjudge.rewards._checks import RANGE, UNKNOWN_TOOLS, number_in, shows_tools, verdict
+from adjudge.rewards._records import record_of
 from adjudge.rewards._tag import reward
 
 
@@ -27,7 +28,7 @@ def max_latency(trajectory: Any, *, seconds: float) -> dict[str, Any]:
     return verdict(taken <= limit, f"too-slow: it took {taken:.4g} s, and {limit:g} s were allowed")
 
 
-@reward(binary=True, range=RANGE, parts=())
+@reward(version="2", binary=True, range=RANGE, parts=())
 def max_tool_calls(trajectory: Any, *, calls: int) -> dict[str, Any]:
     """1 if at most so many tool calls were executed, else 0.
 

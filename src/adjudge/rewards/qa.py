@@ -6,6 +6,7 @@
 With P and G the token bags of the response and of a reference (see `adjudge.text.tokens`) and |P ∩ G| the size of
 their intersection with multiplicity: precision = |P ∩ G| / |P|, recall = |P ∩ G| / |G|,
 f1 = 2 |P ∩ G| / (|P| + |G|), em = 1 if the token sequences are equal. Two empty sides are equal.
+What a response has between `<think>` and `</think>` is not a part of it.
 Where one side is just yes, no or noanswer and the other is not the same, everything is 0 (HotpotQA).
 """
 
@@ -19,7 +20,7 @@ from adjudge.model import Provenance, Score
 from adjudge.rewards._tag import Batch, Row, by_row, mark_finished, reward
 from adjudge.rewards.tools import enough_tools, ladder, ladder_result
 from adjudge.text import tokens
-from adjudge.text.values import pairs_of, text_of
+from adjudge.text.values import pairs_of, spoken, text_of
 
 Match: TypeAlias = tuple[float, float, float, float]
 """f1, em, precision, recall; of two matches the one with the greater f1, then em, is the better."""
@@ -44,7 +45,7 @@ def _batch_of(which: int) -> Batch:
             try:
                 # Nearly every row has two texts, which need no conversion.
                 if type(response) is str and type(answer) is str:
-                    found = compare(tokens(response), _gold(answer))
+                    found = compare(tokens(spoken(response) if "<" in response else response), _gold(answer))
                 else:
                     found = match(response, answer)
             except DataError as error:
@@ -68,7 +69,7 @@ def _tool_score(row: Row, provenance: Provenance) -> Score:
     return Score.scored(value, reason=reason, parts=parts, provenance=provenance)
 
 
-@reward(version="2", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(0))
+@reward(version="3", parts=PARTS, range=(0.0, 1.0), batch=_batch_of(0))
 def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (the seed's signature)
     """Token F1 of the response against the best of the accepted answers.
 
@@ -78,7 +79,7 @@ def qa_f1_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(match(final_response, answer))
 
 
-@reward(version="2", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
+@reward(version="3", binary=True, parts=PARTS, range=(0.0, 1.0), batch=_batch_of(1))
 def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None) -> dict[str, float]:  # noqa: ARG001 (as its sisters)
     """1 if the response is one of the accepted answers after normalisation, else 0.
 
@@ -89,7 +90,7 @@ def qa_em_reward(final_response: str | None, answer: Any, trajectory: Any = None
     return _as_dict(found, found[1])
 
 
-@reward(version="2", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
+@reward(version="3", parts=PARTS, range=(0.0, 1.0), batch=by_row(_tool_score, PARTS))
 def qa_f1_reward_tool(
     final_response: str | None,
     answer: Any,
@@ -118,7 +119,7 @@ def qa_f1_reward_tool(
 
 def match(final_response: object, answer: object) -> Match:
     """Return f1, em, precision and recall against the reference that fits best, the first of equals."""
-    response = text_of(final_response, "final_response")
+    response = spoken(text_of(final_response, "final_response"))
     if isinstance(answer, str):
         return compare(tokens(response), _gold(answer))
     pairs, best = pairs_of(response, answer), _NOTHING

@@ -22,12 +22,12 @@ def count_tools(trajectory: object, *, ignore_tools: object = ()) -> tuple[int, 
         raise ArgumentError(f"ignore_tools must be names of tools, got {ignore_tools!r}", code="bad-option")
     trajectory = plain(trajectory)
     # An empty record is complete: nothing was called.
-    if isinstance(trajectory, Sequence) and not trajectory:
+    if isinstance(trajectory, Sequence) and not isinstance(trajectory, str) and not trajectory:
         return 0, True
-    from adjudge.model import Trajectory
     from adjudge.rewards._checks import shows_tools
+    from adjudge.rewards._records import record_of
 
-    record = Trajectory.from_messages(trajectory)
+    record = record_of(trajectory)
     used = sum(1 for name in record.tools_used if name not in names)
     return used, shows_tools(record)
 

@@ -15,9 +15,9 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from adjudge.errors import RowError
-from adjudge.integrations import rollout_row
 from adjudge.integrations.nemo_gym import row_of_request
 from adjudge.integrations.openrlhf import row_of_query
+from adjudge.integrations.slime import row_of_sample
 from adjudge.rewards import Row
 
 Shape: TypeAlias = Literal["row", "openrlhf", "slime", "nemo"]
@@ -47,7 +47,7 @@ def _openrlhf(found: Mapping[str, Any]) -> Row:
 def _slime(found: Mapping[str, Any]) -> Row:
     if "response" not in found:
         raise RowError("there is no 'response'")
-    return rollout_row(found.get("prompt"), found["response"], {"answer": found.get("label")})
+    return row_of_sample(found.get("prompt"), found["response"], {"answer": found.get("label")})
 
 
 _ROWS: dict[str, Callable[[Mapping[str, Any]], Row]] = {

@@ -1,7 +1,10 @@
 """Responses and accepted answers as rows hold them, read as text."""
 
 import re
+import struct
 from collections.abc import Mapping
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 from adjudge.errors import DataError
@@ -10,11 +13,45 @@ from adjudge.model import Trajectory
 _NUMBER = re.compile(r"(?<!\w)[-\u2212]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?!\w)", re.IGNORECASE)
 _SPELLED = str.maketrans({".": "point", "-": "minus", "\u2212": "minus", "+": None})
 
+_NARROW = {"float32": "f", "float16": "e"}
+_MOST_NUMBERS = 64
+_EXPONENT_ZEROS = re.compile(r"(?<=e)([-+]?)0+(?=\d)")
+
 
 def plain(value: Any) -> Any:
-    """Return what a data library wraps: the list of an array, the number of a numpy scalar."""
+    """Return what a data library wraps: the list of an array, the number of a numpy scalar.
+
+    A number of a narrower type is the one that its shortest text means: 0.1 and not 0.10000000149011612.
+    """
     unwrap = getattr(value, "tolist", None)
-    return unwrap() if callable(unwrap) else value
+    if not callable(unwrap):
+        return value
+    unwrapped = unwrap()
+    form = _NARROW.get(str(getattr(value, "dtype", "")).removeprefix("torch."))
+    if form is None:
+        return unwrapped
+    if isinstance(unwrapped, float):
+        return _shortest(unwrapped, form)
+    # More numbers than that are data, and not accepted answers.
+    if isinstance(unwrapped, list) and len(unwrapped) <= _MOST_NUMBERS:
+        return [_shortest(one, form) if isinstance(one, float) else one for one in unwrapped]
+    return unwrapped
+
+
+def _shortest(number: float, form: str) -> float:
+    """Return the number that the shortest text means which is `number` in a narrower type.
+
+    >>> _shortest(0.10000000149011612, "f")
+    0.1
+    """
+    if number - number != 0:  # infinite, or NaN
+        return number
+    for digits in range(1, 10):
+        shorter = float(f"{number:.{digits}g}")
+        with suppress(OverflowError):
+            if struct.unpack(form, struct.pack(form, shorter))[0] == number:
+                return shorter
+    return number
 
 
 def is_empty_cell(value: object) -> bool:
@@ -62,6 +99,20 @@ def text_of(value: object, name: str) -> str:
     raise DataError(f"{name} must be text, got {type(value).__name__}", code="bad-value")
 
 
+def spoken(response: str) -> str:
+    """Return a response without its thinking, which names candidates and is not an answer.
+
+    >>> spoken("<think>Paris, or Rome?</think> Lyon")
+    'Lyon'
+    """
+    # Nearly no response has a tag, and this look costs nothing.
+    if "<" not in response:
+        return response
+    from adjudge.text._extract import strip_thinking
+
+    return strip_thinking(response)
+
+
 def references_of(answer: object) -> list[str]:
     """Return the accepted answers as texts; a row without any is a fault of the row, not of the response."""
     return [text_of(reference, "answer") for reference in _given(answer)]
@@ -90,6 +141,9 @@ def pairs_of(response: str, answer: object) -> list[tuple[str, str]]:
         # A table with gaps has its whole numbers as 3.0.
         if isinstance(reference, float) and reference.is_integer():
             pairs.append((spelled, spell(text.removesuffix(".0"))))
+        # 1e-07 is also written 1e-7 and 0.0000001.
+        if "e" in text:
+            pairs += [(spelled, spell(one)) for one in (_EXPONENT_ZEROS.sub(r"\1", text), f"{Decimal(text):f}")]
     return pairs
 
 
@@ -108,4 +162,6 @@ def _given(answer: object) -> list[Any]:
     there = [reference for reference in map(plain, given) if reference is not None and reference == reference]  # noqa: PLR0124 (NaN)
     if not there:
         raise DataError("the row has no accepted answer", code="no-reference")
+    if any(isinstance(one, float) and one - one != 0 for one in there):
+        raise DataError("answer is an infinite number, as 1e999 is in JSON", code="bad-value")
     return there

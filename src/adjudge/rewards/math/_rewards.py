@@ -126,7 +126,7 @@ def _async_batch(finish: Finish, parts: Sequence[str]) -> AsyncBatch:
 
 
 @reward(
-    version="3",
+    version="4",
     binary=True,
     parts=(),
     range=(0.0, 1.0),
@@ -158,7 +158,7 @@ def math_equal_reward(
 
 
 @reward(
-    version="3",
+    version="4",
     parts=("acc",),
     range=(0.0, 1.0),
     batch=by_row(_rule(_tool_score), ("acc",)),
