@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, LAST_ONLY, SILENT, hidden_agent, open_questions, started_agent
+from adjudge.traces._agent_names import BEHIND, SILENT, hidden_agent, open_questions, started_agent
 from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
@@ -50,8 +50,8 @@ _SHORTENED = "the messages of {} leave out what it did: output_mode='full_histor
 def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
     """Return what a list of LangChain's messages may leave out: each node of a graph chooses what it returns.
 
-    Whoever is not in it may have run, and one that says words and calls nothing may have done more before. Where an
-    only speaker does, most lists are whole.
+    Whoever is not in it may have run. Of one speaker the list is whole; of several, one that says words and calls
+    nothing may have done more before.
     """
     unknown: dict[Question, str] = {}
     asked = False
@@ -81,8 +81,6 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
         unknown.setdefault("inside", _CHOSEN.format(who))
     if busy:
         unknown.setdefault("others", SILENT)
-        if len(busy) == 1 and quiet:
-            unknown.setdefault("behind", LAST_ONLY)
     return unknown
 
 
