@@ -139,3 +139,18 @@ def test_a_list_with_calls_decides() -> None:
     """Where the only agent's calls are there, its list is whole: an expected tool that is missing fails."""
     expectation = {"tools_should_include": ["refund", "find_customer"]}
     assert check_workflow(expectation, load(BILLING)).passed is False
+
+
+def test_a_tool_that_returns_directly() -> None:
+    """With `return_direct=True` a graph ends with the result of its tool: that is the answer."""
+    asked = ai("billing", "One moment.", "refund")
+    found = load([HUMAN, asked, result("refund", "A1 is refunded.")])
+    assert (found.final_response, found.tools_used) == ("A1 is refunded.", ("refund",))
+    assert "answer" not in found.unknown
+    # Of several results nothing says which one the user gets, nor of a list that ends with a handoff.
+    call = {"name": "notify", "args": {"to": "ops"}, "id": "n", "type": "tool_call"}
+    both = {**asked, "tool_calls": [*asked["tool_calls"], call]}
+    several = [HUMAN, both, result("refund", "A1 is refunded."), {**result("notify", "Sent."), "tool_call_id": "n"}]
+    assert "which is the answer" in load(several).unknown["answer"]
+    # What the agent says beside its messages counts.
+    assert answered(several, response="Done.").final_response == "Done."
