@@ -59,7 +59,7 @@ def test_one_message_as_an_object() -> None:
     assert "agents" in found.unknown
 
 
-@pytest.mark.parametrize("answer", [None, 5, object()])
+@pytest.mark.parametrize("answer", [None, 5, object(), ("done", []), ("done", [{"role": "user", "content": "q"}])])
 def test_what_is_not_an_answer(answer: Any) -> None:
     """An object that is not an answer, as a framework's result or its graph, is an error that says what to return."""
     with pytest.raises(DataError, match="return a text, messages, or a mapping with response and messages"):

@@ -49,6 +49,7 @@ CHECKS = [
     ("is_json", {}, '{"a": 1} and more', 0.0, "not-json"),
     ("is_json", {}, "", 0.0, "not-json"),
     ("is_json", {}, "[" * 100_000, 0.0, "not-json"),
+    ("is_json", {}, "[" * 100_000 + "}" * 100_000, 0.0, "not-json"),
     ("matches_schema", {"schema": {"required": ["a"]}}, '{"a": 1}', 1.0, None),
     ("matches_schema", {"schema": {"required": ["b"]}}, '{"a": 1}', 0.0, "wrong-json: $: 'b' is a required property"),
     ("matches_schema", {"schema": {"type": "object"}}, "none", 0.0, "not-json"),
@@ -231,3 +232,21 @@ def test_a_pattern_that_never_ends() -> None:
     score = get_scorer("matches_regex", pattern="(a+)+$").score({"final_response": "a" * 40 + "b"})
     assert score.status == "unscored"
     assert score.reason == "timeout: the pattern could not be matched in time"
+
+
+ENDLESS = {"$ref": "#/$defs/a", "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}}
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "response"),
+    [
+        ("is_json", {}, "[" * 100_000 + '"[{"' + "]" * 100_000),
+        ("matches_schema", {"schema": {}}, '{"a":' * 50_000 + "1" + "}" * 50_000),
+        ("matches_schema", {"schema": ENDLESS}, "[" * 500 + "]" * 500),
+    ],
+)
+def test_json_that_is_too_deep(name: str, options: dict[str, Any], response: str) -> None:
+    """JSON that is nested more deeply than our reader goes is not the agent's fault: unscored, and never a 0."""
+    score = get_scorer(name, **options).score({"final_response": response})
+    assert (score.status, score.value) == ("unscored", None)
+    assert (score.reason or "").startswith("too-deep")

@@ -168,3 +168,13 @@ def test_a_check_without_a_score_leaves_the_verdict_open() -> None:
     free = {"name": "tools_f1", "arguments": {"tools": ["search"]}}
     result = run_scenario({"id": "s", "question": "?", "scorers": [free]}, answer("Paris"))
     assert (result["pass"], [one["gated"] for one in result["scores"].values()]) == (True, [False])
+
+
+def test_a_scenario_that_checks_nothing(tmp_path: Path) -> None:
+    """A scenario without any expectation passes whatever the agent answers, which is a warning."""
+    (tmp_path / "agent.py").write_text("def answer(question):\n    return 'Lyon'\n")
+    bare = 'id = "capital"\nquestion = "Capital of France?"\n'
+    for more, is_warned in (("", True), ('scorers = ["is_json"]\n', False), ("tools_should_include = []\n", False)):
+        (tmp_path / "s.toml").write_text(bare + more)
+        done = adjudge("check", "s.toml", "--agent", "agent:answer", cwd=tmp_path)
+        assert (b"a scenario has no expectation, no criteria and no scorers" in done.stderr) is is_warned, done.stderr

@@ -97,36 +97,60 @@ def test_what_the_agent_says_ends_the_doubt() -> None:
         assert check_workflow(expectation, load(BILLING, agents=names)).passed is None
 
 
-LAST: list[tuple[dict[str, Any], bool | None]] = [
-    ({"tools_should_include": ["refund"]}, None),
-    ({"tools_should_include": ["refund"], "unlisted": "ignore"}, None),
-    ({"tools_count": {"refund": 1}}, None),
+LAST: list[tuple[dict[str, Any], bool]] = [
+    ({"tools_should_include": ["refund"]}, False),
+    ({"tools_should_include": ["refund"], "unlisted": "ignore"}, False),
+    ({"tools_count": {"refund": 1}}, False),
     ({"tools_should_exclude": ["refund"]}, True),
     ({"tools_should_include": []}, True),
 ]
+ADVICE = (
+    "where a node of a graph returns its last message alone, return tools_used beside the messages, or check its traces"
+)
 
 
 @pytest.mark.parametrize("name", ["billing", None])
 @pytest.mark.parametrize(("expectation", "passed"), LAST)
-def test_a_node_that_returns_its_last_message(
-    expectation: dict[str, Any], passed: bool | None, name: str | None
-) -> None:
-    """A graph's only agent that just says words may have called tools before: what is expected is undecided."""
+def test_a_list_without_calls_decides(expectation: dict[str, Any], passed: bool, name: str | None) -> None:
+    """A question and an answer without a call are a run whose model called nothing: an expected tool fails."""
     last = [HUMAN, ai(name, "A1 is refunded.")]
     found = check_workflow(expectation, load(last))
     assert found.passed is passed
-    if passed is None:
-        assert found.reasons[0].endswith("return tools_used beside the messages, or record a trace")
+    if "tools_should_include" in expectation and not passed:
+        # A graph may have kept its calls to itself, which the reason says after what is seen.
+        assert found.reasons == (f"missing: the list shows no call of tool 'refund'; {ADVICE}",)
         for names in ({"*": "billing"}, {"billing": "desk"}):
-            assert check_workflow(expectation, load(last, agents=names)).passed is None
+            assert check_workflow(expectation, load(last, agents=names)).passed is False
         assert check_workflow(expectation, answered(last, tools_used=[])).passed is False
         assert check_workflow(expectation, answered(last, tools_used=["refund"])).passed is True
-        # A list of any other shape is what its agent did.
+        # A list of any other shape is what its agent did, whoever wrote it.
         usual = [{"role": "user", "content": "Refund A1."}, {"role": "assistant", "content": "A1 is refunded."}]
-        assert check_workflow(expectation, load_messages(usual)).passed is False
+        plain = check_workflow(expectation, load_messages(usual))
+        assert (plain.passed, plain.reasons) == (False, ("missing: tool 'refund' is expected and was not called",))
+
+
+def test_a_list_with_several_speakers_and_no_calls() -> None:
+    """Where several agents speak, one that says nothing but words may have called tools: an expected one is open."""
+    several = [HUMAN, ai("triage", "One moment."), ai("billing", "A1 is refunded.")]
+    assert check_workflow({"tools_should_include": ["refund"]}, load(several)).passed is None
 
 
 def test_a_list_with_calls_decides() -> None:
     """Where the only agent's calls are there, its list is whole: an expected tool that is missing fails."""
     expectation = {"tools_should_include": ["refund", "find_customer"]}
     assert check_workflow(expectation, load(BILLING)).passed is False
+
+
+def test_a_tool_that_returns_directly() -> None:
+    """With `return_direct=True` a graph ends with the result of its tool: that is the answer."""
+    asked = ai("billing", "One moment.", "refund")
+    found = load([HUMAN, asked, result("refund", "A1 is refunded.")])
+    assert (found.final_response, found.tools_used) == ("A1 is refunded.", ("refund",))
+    assert "answer" not in found.unknown
+    # Of several results nothing says which one the user gets, nor of a list that ends with a handoff.
+    call = {"name": "notify", "args": {"to": "ops"}, "id": "n", "type": "tool_call"}
+    both = {**asked, "tool_calls": [*asked["tool_calls"], call]}
+    several = [HUMAN, both, result("refund", "A1 is refunded."), {**result("notify", "Sent."), "tool_call_id": "n"}]
+    assert "which is the answer" in load(several).unknown["answer"]
+    # What the agent says beside its messages counts.
+    assert answered(several, response="Done.").final_response == "Done."

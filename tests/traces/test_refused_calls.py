@@ -27,9 +27,14 @@ REFUSED = [
 
 def _span(number: int, name: str, attributes: Mapping[str, str], *events: str) -> dict[str, Any]:
     held = [{"key": key, "value": {"stringValue": value}} for key, value in attributes.items()]
-    times = {"startTimeUnixNano": str(number * 10), "endTimeUnixNano": str(number * 10 + 5)}
-    kinds = [{"key": "exception.type", "value": {"stringValue": kind}} for kind in events]
-    found = [{"name": "exception", "timeUnixNano": "1", "attributes": [kind]} for kind in kinds]
+    times: dict[str, Any] = {"startTimeUnixNano": str(number * 10), "endTimeUnixNano": str(number * 10 + 5)}
+    found = []
+    for event in events:
+        kind, _, message = event.partition(": ")
+        about = {"exception.type": kind, "exception.message": message}
+        pairs = [{"key": key, "value": {"stringValue": value}} for key, value in about.items() if value]
+        found.append({"name": "exception", "timeUnixNano": "1", "attributes": pairs})
+        times |= {"status": {"code": 2, "message": message}} if message else {}
     top = {} if number == 0 else {"parentSpanId": f"{1:016x}"}
     return {"traceId": "a" * 32, "spanId": f"{number + 1:016x}", "name": name, **times, **top} | {
         "attributes": held,
@@ -97,7 +102,7 @@ def _openllmetry(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[
             "kwargs": kwargs,
         }
         about["gen_ai.tool.call.arguments"] = json.dumps(held)
-        spans.append(_span(tool["at"], f"execute_tool {tool['name']}", about))
+        spans.append(_span(tool["at"], f"execute_tool {tool['name']}", about, *tool.get("events", ())))
     return load({"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]})
 
 
@@ -152,6 +157,59 @@ def test_a_call_that_a_person_changed(read: Any, more: Mapping[str, Any]) -> Non
     if read is _openinference:
         hidden = read(_conversation(_EDIT, asked), [RATE, {**ran, "given": "__REDACTED__"}])
         assert "a person changed call 'book'" in hidden.unknown["arguments"]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    ("error", "used", "unknown"),
+    [
+        ("pydantic_core._pydantic_core.ValidationError: 1 validation error for book\ncity\n  Field required", 1, []),
+        ("pydantic_core._pydantic_core.ValidationError: 2 validation errors for bookSchema\ncity\n  Field", 1, []),
+        # It may be the type of the tool's arguments, or one that the tool uses.
+        ("pydantic_core._pydantic_core.ValidationError: 1 validation error for Trip\ncity", 1, ["inside"]),
+        ("ValueError: no connection", 2, []),
+    ],
+)
+def test_arguments_that_do_not_fit_in_traces(read: Any, error: str, used: int, unknown: list[str]) -> None:
+    """LangChain opens the span of a tool before it reads the arguments: where they do not fit, the tool never ran."""
+    words = "Error invoking tool 'book' with kwargs {'town': 'Rome'} with error:\n city: Field required"
+    refused = {"name": "book", "given": "Rome", "key": "town", "at": 45, "events": [error]}
+    found = read(_conversation(words, {"town": "Rome"}), [RATE, refused])
+    assert found.tools_used == ("rate", "book")[:used]
+    assert found.tools_requested == ("rate", "book")
+    assert sorted(found.unknown) == unknown
+    verdict = None if unknown else used == 2
+    assert check_workflow({"tools_should_include": ["rate", "book"]}, found).passed is verdict
+    assert check_workflow({"tools_should_exclude": ["book"]}, found).passed is (None if unknown else not verdict)
+
+
+_SCHEMA = '{"properties": {"city": {"type": "string"}, "nights": {"type": "integer"}}, "required": ["city"]}'
+
+
+@pytest.mark.parametrize(
+    ("given", "schema", "passed"),
+    [
+        ('{"city": ', None, False),
+        ("[1]", None, False),
+        ('{"town": "Rome"}', None, None),
+        ('{"town": "Rome"}', _SCHEMA, False),
+        ('{"city": "Rome"}', _SCHEMA, True),
+        ('{"city": "Rome", "nights": "many"}', _SCHEMA, None),
+        ("__REDACTED__", _SCHEMA, None),
+    ],
+)
+def test_errors_of_openai_agents(given: str, schema: str | None, passed: bool | None) -> None:
+    """OpenAI Agents says the same of a tool that failed and of arguments that do not fit: its schema tells them."""
+    words = "An error occurred while running the tool. Please try again."
+    about = {"openinference.span.kind": "TOOL", "tool.name": "book", "input.value": given, "output.value": words}
+    about |= {} if schema is None else {"tool.parameters": schema}
+    spans = [_span(0, "clerk", {"openinference.span.kind": "AGENT", "agent.name": "clerk"}), _span(1, "book", about)]
+    spans[0]["endTimeUnixNano"] = "99"
+    spans[1]["status"] = {"code": 2, "message": "Error running tool (non-fatal)"}
+    scope = {"name": "openinference.instrumentation.openai_agents"}
+    found = load({"resourceSpans": [{"scopeSpans": [{"scope": scope, "spans": spans}]}]})
+    assert check_workflow({"tools_should_include": ["book"]}, found).passed is passed
+    assert check_workflow({"tools_should_exclude": ["book"]}, found).passed is (None if passed is None else not passed)
 
 
 def test_what_a_framework_adds_to_arguments() -> None:

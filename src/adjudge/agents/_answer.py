@@ -46,7 +46,9 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
     if isinstance(answer, Mapping):
         _refuse_error(answer)
         return _with_messages(answer) if "messages" in answer else _of_mapping(case, answer)
-    if isinstance(answer, Sequence):
+    # `return text, messages` makes a pair, whose text would be what somebody said.
+    is_pair = isinstance(answer, tuple) and any(isinstance(one, str) for one in answer)
+    if isinstance(answer, Sequence) and not is_pair:
         return load_messages(answer)
     said = f"the agent returned a {type(answer).__name__}, not an answer"
     raise DataError(f"{said}: return a text, messages, or a mapping with response and messages", code="bad-answer")

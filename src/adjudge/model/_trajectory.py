@@ -24,8 +24,8 @@ Question: TypeAlias = Literal[
 
 `others` asks which further agents were called, as a tool or without a message of theirs; `inside`, which further tools
 were called by an agent that is itself called as a tool, or whose messages were left out; `behind`, the same of a tool
-that only looks like an agent, or of an agent that only says words; `hosted`, which tools the service of a model ran
-itself; `requests`, which tools were asked for and did not run.
+that only looks like an agent; `hosted`, which tools the service of a model ran itself; `requests`, which tools were
+asked for and did not run.
 """
 
 _RESULT_ROLES = frozenset({"tool", "function"})  # "function" is the older name of the same thing

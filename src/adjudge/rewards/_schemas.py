@@ -10,12 +10,17 @@ LIMIT = 2.0  # seconds of CPU time
 
 
 def fault_of(schema: dict[str, Any], value: Any) -> str | None:
-    """Say what is wrong with a value by a schema; None where it fits. Raises `TimeoutError` where the time ran out."""
+    """Say what is wrong with a value by a schema; None where it fits.
+
+    Raises `TimeoutError` where the time ran out, `RecursionError` where the value is nested too deeply.
+    """
     from adjudge.processes import JobCrashed, JobFailed, JobTimeout
 
     try:
         found: str | None = _pool().run([json.dumps(schema), json.dumps(value)], cpu_s=LIMIT)
     except JobFailed as error:
+        if "RecursionError" in str(error):
+            raise RecursionError from None
         raise ArgumentError(f"schema cannot be used: {error}", code="bad-option") from None
     except (JobTimeout, JobCrashed):
         raise TimeoutError from None

@@ -37,6 +37,8 @@ _LINK = re.compile(r"https?://[^\s<>\"'`\]\[{}|\\^]+")
 _LINK_ENDS = ".,;:!?)*_"
 _MARKS = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'})
 _LARGEST = 1 << 20  # characters of JSON that is read
+_PARTNERS = {"[": "]", "{": "}"}
+_TOO_DEEP = "too-deep: the response is nested more deeply than can be read here"
 
 
 @reward(binary=True, range=RANGE, parts=())
@@ -125,7 +127,7 @@ def _matches(final_response: object, pattern: object) -> dict[str, Any]:
     return verdict(found, "no-match: the pattern is not found in it")
 
 
-@reward(binary=True, range=RANGE, parts=())
+@reward(version="2", binary=True, range=RANGE, parts=())
 def is_json(final_response: str | None) -> dict[str, Any]:
     """1 if the response is JSON, alone or in one code fence, else 0.
 
@@ -133,7 +135,7 @@ def is_json(final_response: str | None) -> dict[str, Any]:
     (1.0, 0.0)
     """
     _, fault = _json(final_response)
-    return verdict(fault is None, fault)
+    return {"unscored": fault} if fault == _TOO_DEEP else verdict(fault is None, fault)
 
 
 def _schema_score(row: Row, provenance: Provenance) -> Score:
@@ -151,7 +153,7 @@ async def _schema_abatch(rows: Sequence[Row], provenance: Provenance) -> Sequenc
     return await asyncio.to_thread(_schema_batch, rows, provenance)
 
 
-@reward(binary=True, range=RANGE, parts=(), batch=_schema_batch, abatch=_schema_abatch)
+@reward(version="2", binary=True, range=RANGE, parts=(), batch=_schema_batch, abatch=_schema_abatch)
 def matches_schema(final_response: str | None, *, schema: Mapping[str, Any]) -> dict[str, Any]:
     """1 if the response is JSON, alone or in one code fence, that fits a JSON schema, else 0.
 
@@ -176,11 +178,15 @@ def _fits(final_response: object, schema: object) -> dict[str, Any]:
     except jsonschema.SchemaError as error:
         raise ArgumentError(f"schema is not a JSON schema: {error.message}", code="bad-option") from None
     value, fault = _json(final_response)
+    if fault == _TOO_DEEP:
+        return {"unscored": fault}
     if fault is None:
         try:
             fault = fault_of(given, value)
         except TimeoutError:
             return {"unscored": "timeout: the response could not be held against the schema in time"}
+        except RecursionError:
+            return {"unscored": _TOO_DEEP}
     return verdict(fault is None, fault)
 
 
@@ -324,8 +330,22 @@ def _json(final_response: object) -> tuple[Any, str | None]:
     fenced = _FENCE.fullmatch(text)
     try:
         return json.loads(fenced[1] if fenced else text, parse_constant=_no_constant), None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         return None, f"not-json: {error}"
+    except RecursionError:
+        # What is no JSON by its brackets alone needs no reader.
+        return None, _TOO_DEEP if _is_balanced(text) else "not-json: its brackets do not match"
+
+
+def _is_balanced(text: str) -> bool:
+    """Whether every bracket outside of strings has its partner."""
+    expected: list[str] = []
+    for bracket in re.findall(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', text):
+        if bracket in _PARTNERS:
+            expected.append(_PARTNERS[bracket])
+        elif bracket in "]}" and (not expected or expected.pop() != bracket):
+            return False
+    return not expected
 
 
 def _no_constant(name: str) -> None:

@@ -21,6 +21,7 @@ from adjudge.scenarios._run import ScenarioRun, execute, limits_of
 from adjudge.scenarios._scenario import Scenario
 from adjudge.scenarios._select import Selection
 from adjudge.traces import AgentNames, RememberedNames
+from adjudge.workflow import WorkflowExpectation
 
 if TYPE_CHECKING:
     from adjudge.receivers import OtlpEndpoint
@@ -31,6 +32,7 @@ MOST_NAMED = 3  # names of files without a scenario in a warning
 
 _NO_JUDGE = "expected_answer_criteria, and there is no --judge that looks at them"
 _NO_SCORERS = "references, and no scorers that look at them"
+_NO_RULES = "no expectation, no criteria and no scorers: whatever the agent answers passes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +160,8 @@ def check(
     warnings += [_name_unread(unjudged, _NO_JUDGE)] if unjudged else []
     unread = sum(bool(one.references) and not one.scorers for one in loaded)
     warnings += [_name_unread(unread, _NO_SCORERS)] if unread else []
+    without_rules = sum(_has_no_rules(one) for one in loaded)
+    warnings += [_name_unread(without_rules, _NO_RULES)] if without_rules else []
     run = replace(run, warnings=(*run.warnings, *warnings))
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
     return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
@@ -209,6 +213,13 @@ def _name_idle(options: CheckOptions, looked_for: Collection[str]) -> Iterator[s
     idle = [name for name in options.agents if name not in looked_for and name != "*"]
     if idle:
         yield f"no record has the name {', '.join(map(ascii, idle))}, which --map-agent or a table names"
+
+
+def _has_no_rules(scenario: Scenario) -> bool:
+    """Whether a scenario says nothing of what is right; one that has criteria or references has warnings of its own."""
+    rules = WorkflowExpectation(unlisted=scenario.workflow.unlisted)
+    said = scenario.expected_answer_criteria, scenario.references, scenario.scorers
+    return scenario.workflow == rules and not any(said)
 
 
 def _name_unread(number: int, what: str) -> str:

@@ -28,10 +28,6 @@ SILENT = (
     "each node of a graph chooses what it returns, and one that hands over may return nothing: return agents_called "
     "beside the messages, or record a trace"
 )
-LAST_ONLY = (
-    "the list has an answer and no call, as where a node of a graph returns its last message alone: return tools_used "
-    "beside the messages, or record a trace"
-)
 _STARTED = "subagent_type"
 _LIKE_FALSE = frozenset({"no", "off", "false", "none", "null", "~"})  # YAML 1.2 reads some of these as texts
 
@@ -161,8 +157,7 @@ def map_agents(record: Trajectory, names: AgentNames, *, is_trace: bool = False)
     # With one name for whoever has none, nothing else is known of an agent that is alone.
     is_alone = anybody is not None and not is_trace and "agents" in record.unknown and len(entered) == 1
     if "others" in unknown or is_alone:
-        ends: dict[Question, str] = {"others": SILENT, "behind": LAST_ONLY}
-        lists = {question: end for question, end in ends.items() if unknown.get(question, "").endswith(end)}
+        lists: dict[Question, str] = {"others": SILENT} if unknown.get("others", "").endswith(SILENT) else {}
         unknown = {question: why for question, why in unknown.items() if question not in ("others", "behind")}
         if not _name_tools(names):
             unknown |= open_questions(calls or (), names)

@@ -8,6 +8,7 @@ custom processor that adds `response` and `input` to the span data is read in fu
 
 from collections.abc import Mapping
 
+from adjudge.traces._items import ran_with_error
 from adjudge.traces._messages import MessageCache, read_messages
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage
@@ -62,7 +63,7 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
     if kind == "llm" and (loose(given)[1] or loose(said)[1]):
         faults.append("its input or output is cut off")
     error = export.get("error")
-    ran = how_it_ran(as_text(error), has_input=data.get("input") is not None, has_output=data.get("output") is not None)
+    ran = how_it_ran(as_text(error), data.get("input"), data.get("output"))
     if error is not None:
         error = as_text(error.get("message") if isinstance(error, Mapping) else error) or "error"
     return Span(
@@ -86,11 +87,13 @@ def _span(export: RecordPart, cache: MessageCache) -> Span:
     )
 
 
-def how_it_ran(error: str, *, has_input: bool, has_output: bool) -> bool | None:
+def how_it_ran(error: str, given: object, said: object, schema: object = None) -> bool | None:
     """Return whether the SDK's span of a tool shows that it ran: `Span.ran`.
 
     The SDK opens the span before it asks for an approval. Without contents a span has no input either.
     """
     if error and _REJECTED in error:
         return False
-    return True if has_output or error or not has_input else None
+    if error and said is not None:
+        return ran_with_error(as_text(said), given, schema)
+    return True if said is not None or error or given is None else None

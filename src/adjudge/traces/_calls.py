@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adjudge.model import Message, PendingCalls, Question, ToolCall
-from adjudge.traces._items import is_refusal
+from adjudge.traces._items import MAY_HAVE_RUN, is_refusal
 from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
 from adjudge.traces._spans import Span
 from adjudge.traces._values import TRANSFERRED, as_text, called_agent, handed_over, key_of, quote, style
@@ -57,11 +57,18 @@ class CallDraft:
         return None if is_known or not self.spans else self.spans[-1]
 
     @property
+    def may_have_run(self) -> bool:
+        """Whether a span has an error that the tool may have raised, or somebody before it ran."""
+        return any(span.ran is None and span.error is not None for span in self.spans)
+
+    @property
     def executed(self) -> bool:
         """Whether a span or a result says that its tool ran."""
         signs = {span.ran for span in self.spans}
         if True in signs:
             return True
+        if self.may_have_run:
+            return False
         if self.answer is None:
             # A span that holds no result is of a call that waits for an approval, where the run ends with it.
             return None in signs and not self.is_last
@@ -212,6 +219,8 @@ class Calls:
         unknown: dict[Question, str] = {}
         has_spans = any(call.spans for call in self._calls)
         for call in self._calls:
+            if call.may_have_run and not call.executed and not call.is_internal:
+                unknown.setdefault("inside", MAY_HAVE_RUN.format(quote(call.name)))
             if call.answer is None or call.is_internal:
                 continue
             edited = EDITED.match(call.answer.text)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from adjudge.errors import TrajectoryError
 from adjudge.model import Message, PendingCalls, Question, ToolCall, Trajectory
-from adjudge.traces._agent_names import BEHIND, LAST_ONLY, SILENT, hidden_agent, open_questions, started_agent
+from adjudge.traces._agent_names import BEHIND, SILENT, hidden_agent, open_questions, started_agent
 from adjudge.traces._message_lists import CHANGED, CUT, EDITED
 from adjudge.traces._messages import RESULT_ROLES, plain_result
 from adjudge.traces._parts import strange_kind
@@ -43,6 +43,7 @@ _CHOSEN = (
     "what {} did may not all be here, as each node of a graph chooses what it returns: return tools_used beside the"
     " messages, or record a trace"
 )
+_SEVERAL_RESULTS = "the list ends with the results of tools, and no message says which is the answer: return it, too"
 _IN_NAME_OF = "the user's message named {} may be an agent's last words: return its own messages, or record a trace"
 _SHORTENED = "the messages of {} leave out what it did: output_mode='full_history', or record a trace"
 
@@ -50,8 +51,8 @@ _SHORTENED = "the messages of {} leave out what it did: output_mode='full_histor
 def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
     """Return what a list of LangChain's messages may leave out: each node of a graph chooses what it returns.
 
-    Whoever is not in it may have run, and one that says words and calls nothing may have done more before. Where an
-    only speaker does, most lists are whole.
+    Whoever is not in it may have run. Of one speaker the list is whole; of several, one that says words and calls
+    nothing may have done more before.
     """
     unknown: dict[Question, str] = {}
     asked = False
@@ -81,8 +82,6 @@ def find_gaps(messages: Sequence[Message]) -> dict[Question, str]:
         unknown.setdefault("inside", _CHOSEN.format(who))
     if busy:
         unknown.setdefault("others", SILENT)
-        if len(busy) == 1 and quiet:
-            unknown.setdefault("behind", LAST_ONLY)
     return unknown
 
 
@@ -134,7 +133,7 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     for question, reason in _left_out(messages, calls, handed_to).items():
         found.setdefault(question, reason)
     # An agent is asked something: a call without arguments is none of one.
-    made = zip(calls, targets, strict=True)
+    made = list(zip(calls, targets, strict=True))
     hiding = [call for call, target in made if target is None and call.executed and call.arguments]
     if hiding and "tools" not in found and (hidden := hidden_agent(hiding, {})) is not None:
         found.setdefault("inside", BEHIND.format(quote(hidden)))
@@ -146,15 +145,28 @@ def read_conversation(messages: Sequence[Message], unknown: dict[Question, str])
     if hiding or handed_to:
         found = _open_others(found, hiding, {*speakers, *handed_to}, is_handed_over=bool(handed_to))
     texts = (one.text for one in reversed(replies) if one.text or not one.tool_calls)
+    is_graph = unknown.get("others") == SILENT
+    direct = _direct_answer(messages, [call for call, target in made if target is None], found) if is_graph else None
     return Trajectory(
         messages=tuple(map(plain_result, messages)),
         tool_calls=None
         if found.get("tools") in (NOTHING_DONE, NO_TOOL_NAMED)
-        else tuple(call for call, target in zip(calls, targets, strict=True) if target is None),
+        else tuple(call for call, target in made if target is None),
         agents_called=tuple(agents),
-        final_response=next(texts, None),
+        final_response=next(texts, None) if direct is None else direct,
         unknown=found,
     )
+
+
+def _direct_answer(messages: Sequence[Message], calls: Sequence[ToolCall], unknown: dict[Question, str]) -> str | None:
+    """Return the result with which a graph's list ends: of a tool that returns directly it is what the user gets."""
+    if messages[-1].role not in RESULT_ROLES:
+        return None
+    ended = [call for call in calls if call.requested and call.executed and call.id == messages[-1].tool_call_id]
+    if ended and messages[-2].role not in RESULT_ROLES:
+        return messages[-1].text
+    unknown.setdefault("answer", _SEVERAL_RESULTS)
+    return None
 
 
 def _open_others(

@@ -14,10 +14,11 @@ from adjudge.traces._agents_sdk import how_it_ran
 from adjudge.traces._facts import Facts
 from adjudge.traces._frameworks import how_to_send, read_answers, read_framework
 from adjudge.traces._genai import read_genai
+from adjudge.traces._items import fits_type
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._langgraph import last_words, read_graph_facts
 from adjudge.traces._messages import MessageCache
-from adjudge.traces._openinference import read_openinference
+from adjudge.traces._openinference import HIDDEN, read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
@@ -99,9 +100,14 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         facts.is_blind = span.scope == _OPENLLMETRY_AGENTS and "gen_ai.request.model" not in span.attributes
     facts.unsent = facts.unsent or _unsent(facts, span)
     if facts.kind == "tool" and span.scope.endswith("instrumentation.openai_agents"):
-        has_output = not _TOOL_RESULTS.isdisjoint(span.attributes)
-        has_input = not _TOOL_INPUTS.isdisjoint(span.attributes)
-        facts.ran = how_it_ran(span.error or "", has_input=has_input, has_output=has_output)
+        given, said = (
+            next((one for key in keys if (one := span.attributes.get(key)) not in (None, HIDDEN)), None)
+            for keys in (_TOOL_INPUTS, _TOOL_RESULTS)
+        )
+        facts.ran = how_it_ran(span.error or "", given, said, span.attributes.get("tool.parameters"))
+    elif facts.kind == "tool" and facts.graph is not None:
+        # LangChain opens the span of a tool before it reads the arguments.
+        facts.ran = _fits(span, facts.name or span.name)
     elif span.scope == "pydantic-ai":
         facts.ran = span.attributes.get("pydantic_ai.tool.failure_stage") != "validation"
         # A tool whose result the user's own code brings has no span.
@@ -120,6 +126,14 @@ def read_otlp_span(span: OtlpSpan, cache: MessageCache) -> Span:
         error = next((_PAUSED for one in span.events if one.attributes.get("exception.type") == _INTERRUPT), None)
     name = as_text(span.attributes.get(_TASK)) or span.name
     return facts.to_span(span.id, parent, name, start=span.start, end=span.end, error=error, is_entry=span.is_entry)
+
+
+def _fits(span: OtlpSpan, tool: str) -> bool | None:
+    """Return whether a tool ran, by the exceptions of its span: not where pydantic refused its arguments."""
+    about = [
+        one.attributes for one in span.events if str(one.attributes.get("exception.type")).endswith("ValidationError")
+    ]
+    return fits_type(as_text(about[-1].get("exception.message")), tool) if about else True
 
 
 def _unsent(facts: Facts, span: OtlpSpan) -> str | None:

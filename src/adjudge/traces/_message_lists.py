@@ -21,11 +21,12 @@ from typing import Any, TypeAlias
 from adjudge.errors import TrajectoryError
 from adjudge.model import Question, ToolCall
 from adjudge.traces._agent_names import BEHIND
-from adjudge.traces._items import is_refusal
+from adjudge.traces._items import MAY_HAVE_RUN, fits_type, is_refusal, ran_with_error
 from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
 
 Unknown: TypeAlias = dict[Question, str]
 Item: TypeAlias = Mapping[str, Any]
+_Called: TypeAlias = dict[str, tuple[str, object]]  # by the ids of calls, their names and arguments
 
 _AUTOGEN_TEXTS = frozenset(
     {"TextMessage", "StopMessage", "MultiModalMessage", "StructuredMessage", "ToolCallSummaryMessage", "HandoffMessage"}
@@ -52,6 +53,18 @@ NOT_EXECUTED = re.compile(
     r"|Error: \S+ is not a valid tool, try one of \["
     r"|Tool call \S+ with id \S+ could not be executed - arguments were malformed or truncated"
 )
+# The same where arguments do not fit: what the tool was called with, and a line for each error, with its argument.
+_MISFIT = re.compile(
+    r"Error invoking tool '[^']+' with kwargs (?P<given>.+?) with error:\n(?P<errors>.+)\n Please fix the error",
+    re.DOTALL,
+)
+_BROKEN_JSON = re.compile(r"Error: [^\n]+: line [0-9]+ column [0-9]+ \(char [0-9]+\)")  # AutoGen's, of arguments
+# LlamaIndex has Python's words for arguments that do not fit a function, and words of its own for a missing tool.
+_BAD_CALL = re.compile(r"(?:\S+\.)?(?P<name>\w+)\(\) (?:got an unexpected keyword argument '|missing [0-9]+ required )")
+_NOT_FOUND = re.compile(r"Tool .+ not found\. Please select a tool that is available\.")
+_BEFORE_TOOLS = frozenset({"AgentToolCallError", "AgentParsingError"})  # smolagents' errors, with which no tool runs
+_UNKNOWN_TOOL = re.compile(r"Unknown tool (\S+), should be one of: ")  # smolagents'
+_OPEN = "may_have_run"  # the key of a message by which a reader names a tool of which nobody can tell
 _NOT_CALLED = frozenset({"validation_error", "unknown_tool", "unavailable_tool"})  # why pydantic-ai asks again
 _INTERRUPTED = "the run was interrupted in a call, and maybe in its tool: record a trace"
 # What LangChain writes before the result of a call that a person changed; the name is that of the tool that ran.
@@ -85,6 +98,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
     unknown: Unknown = {}
     found: list[Any] = []
     begins_with_question = False
+    calls: _Called = {}
     for index, given in enumerate(items):
         item = plain_object(given)
         # The usual shape comes first: most messages have it.
@@ -92,8 +106,9 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             found.append(item)
             continue
         reader, place = _reader_of(item), f"{where}, message {index}"
+        _note_call(item, calls)
         if reader is not None:
-            found.extend(reader(item, place))
+            found.extend(_llama_result(one, calls) if reader is _llama_index else one for one in reader(item, place))
             begins_with_question = begins_with_question or reader in (_pydantic_ai, _smolagents)
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
@@ -106,15 +121,13 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
         _check_keys(item, place)
         body = first(item, "kwargs", "data")  # of a serialised message of LangChain
         about = body if isinstance(body, Mapping) else item
-        more, text = about.get("additional_kwargs"), about.get("content")
+        more = about.get("additional_kwargs")
         if isinstance(more, Mapping) and more.get("lc_source") == "summarization":
             unknown |= dict.fromkeys(("agents", "tools"), _SUMMARISED)
-        # The words stay, but not as a result: its call was requested and not executed.
-        is_refused = about.get("status") == "error" and isinstance(text, str) and NOT_EXECUTED.match(text)
-        if item.get("type") == "function_call_output" and isinstance(item.get("output"), str):
-            text = item["output"]
-            is_refused = is_refusal(text)
-        found.append({"role": "system", "content": text} if is_refused else item)
+        found.append(_read_result(item, about, calls))
+    for one in found:
+        if isinstance(one, Mapping) and _OPEN in one:
+            unknown.setdefault("inside", MAY_HAVE_RUN.format(quote(one[_OPEN])))
     # Whatever these two return begins with what the user asked, also of a later turn.
     if begins_with_question and not any(isinstance(one, Mapping) and one.get("role") == "user" for one in found):
         unknown = {**dict.fromkeys(("agents", "inside"), CUT), **unknown}
@@ -122,6 +135,65 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
     if asked is not None:
         unknown.setdefault("inside", BEHIND.format(quote(asked)))
     return _turn_round(items, found), unknown
+
+
+def _note_call(item: Item, calls: _Called) -> None:
+    """Keep the name and the arguments of calls whose results are judged by them: OpenAI Agents', and LlamaIndex's."""
+    if item.get("type") == "function_call":
+        calls[as_text(item.get("call_id"))] = as_text(item.get("name")), item.get("arguments")
+    blocks = item.get("blocks")
+    for block in blocks if isinstance(blocks, list) else ():
+        if isinstance(block, Mapping) and block.get("block_type") == "tool_call":
+            calls[as_text(block.get("tool_call_id"))] = as_text(block.get("tool_name")), None
+
+
+def _settled(ran: bool | None, name: object, result: Item) -> Item:
+    """Return the result of a call; where it was not executed its words alone, and the name where nobody can tell."""
+    if ran:
+        return result
+    words = {"role": "system", "content": result.get("content")}
+    return words if ran is False else {**words, _OPEN: as_text(name)}
+
+
+def _read_result(item: Item, about: Item, calls: _Called) -> Item:
+    """Return a message of LangChain, or an item of OpenAI's, settled where it is the result of a tool."""
+    text, output = about.get("content"), item.get("output")
+    if about.get("status") == "error" and isinstance(text, str):
+        name = as_text(about.get("name"))
+        settled = _settled(_langchain_ran(text, name), name, {"content": text})
+    elif item.get("type") == "function_call_output" and isinstance(output, str):
+        name, arguments = calls.get(as_text(item.get("call_id")), ("", None))
+        settled = _settled(ran_with_error(output, arguments), name, {"content": output})
+    else:
+        return item
+    return settled if "role" in settled else item
+
+
+def _langchain_ran(error: str, name: str) -> bool | None:
+    """Return whether a tool ran whose result in LangChain is an error; None where nobody can tell."""
+    if NOT_EXECUTED.match(error):
+        return False
+    misfit = _MISFIT.match(error)
+    if misfit is None:
+        return fits_type(error, name)
+    # What it was given is wrong or missing; anything else was wrong inside of the tool.
+    given, lines = misfit["given"], [line.strip() for line in misfit["errors"].split("\n")]
+    places = [(re.split(r"[.:]", line, maxsplit=1)[0], line.endswith(": Field required")) for line in lines]
+    return not any(is_missing or f"'{place}':" in given for place, is_missing in places)
+
+
+def _llama_result(item: Item, calls: _Called) -> Item:
+    """Return a message of LlamaIndex, settled where it is the result of a tool."""
+    parts = item["parts"]
+    said = first(parts[0], "text") if len(parts) == 1 and isinstance(parts[0], Mapping) else None
+    if item["role"] != "tool" or not isinstance(said, str):
+        return item
+    name, _ = calls.get(as_text(item["tool_call_id"]), ("", None))
+    bad = _BAD_CALL.match(said)
+    if bad is None and not _NOT_FOUND.fullmatch(said):
+        return item
+    # A function of another name may be one that the tool called.
+    return _settled(None if bad and bad["name"] != name else False, name, {"content": said})
 
 
 def _asked_agent(items: Iterable[Any]) -> str | None:
@@ -206,15 +278,24 @@ def _autogen(item: Item, where: str) -> Iterator[Item]:
     if kind == "ToolCallRequestEvent":
         yield {"role": "assistant", "name": source, "content": None, "tool_calls": content}
     elif kind == "ToolCallExecutionEvent":
-        for index, result in enumerate(sequence(content, where)):
-            one = mapping(result, f"{where}, result {index}")
+        for index, given in enumerate(sequence(content, where)):
+            one = mapping(given, f"{where}, result {index}")
+            name, result = as_text(one.get("name")), as_text(one.get("content"))
             about = {"tool_call_id": one.get("call_id"), "name": one.get("name")}
-            yield {"role": "tool", "content": as_text(one.get("content")), **about}
+            ran = _autogen_ran(result, name) if one.get("is_error") is True else True
+            yield _settled(ran, name, {"role": "tool", "content": result, **about})
     elif kind in _AUTOGEN_TEXTS:
         said = content if isinstance(content, str | list) else as_text(content)
         yield {"role": "user" if source == "user" else "assistant", "name": source, "content": said}
     elif kind not in _AUTOGEN_ASIDES:
         raise TrajectoryError(f"{where} is of AutoGen's type {quote(str(kind))}, which is not known")
+
+
+def _autogen_ran(error: str, name: str) -> bool | None:
+    """Return whether a tool ran whose result in AutoGen is an error; None where nobody can tell."""
+    if error in (f"Error: tool '{name}' not found in any workbench", f"Tool {name} not found."):
+        return False
+    return False if _BROKEN_JSON.fullmatch(error) else fits_type(error, name)
 
 
 def _adk(item: Item, _where: str) -> Iterator[Item]:
@@ -314,9 +395,14 @@ def _smolagents(item: Item, where: str) -> Iterator[Item]:
     if rest:
         yield {"role": "assistant", "content": None, "tool_calls": rest}
     error = item.get("error")
-    observed = error.get("message") if isinstance(error, Mapping) else item.get("observations")
+    observed = as_text(error.get("message") if isinstance(error, Mapping) else item.get("observations"))
+    missing = _UNKNOWN_TOOL.match(observed) if isinstance(error, Mapping) else None
     for call in rest:
-        yield {"role": "tool", "tool_call_id": call.get("id"), "content": as_text(observed)}
+        name = as_text(_function(call).get("name"))
+        ran: bool | None = missing is None or missing[1] != name
+        if isinstance(error, Mapping) and error.get("type") in _BEFORE_TOOLS:
+            ran = False if len(rest) == 1 else None  # which of several did not fit is not said
+        yield _settled(ran, name, {"role": "tool", "tool_call_id": call.get("id"), "content": observed})
     if answers or item.get("is_final_answer") is True:
         arguments = _function(answers[-1]).get("arguments") if answers else None
         answer = arguments.get("answer") if isinstance(arguments, Mapping) else arguments
@@ -333,11 +419,27 @@ def _crewai(item: Item, where: str) -> Iterator[Item]:
     agent, last = item["agent"], None
     for index, given in enumerate(sequence(item["messages"], f"{where}: messages")):
         last = mapping(given, f"{where}.{index}")
-        yield {**last, "name": agent} if last.get("role") == "assistant" else last
+        if last.get("role") == "tool":
+            yield _settled(not _is_refused_by_crew(last), last.get("name"), last)
+        else:
+            yield {**last, "name": agent} if last.get("role") == "assistant" else last
     # A task's messages may end before its output.
     output = item["raw"]
     if last is None or last.get("role") != "assistant" or last.get("content") != output:
         yield {"role": "assistant", "name": agent, "content": as_text(output)}
+
+
+def _is_refused_by_crew(result: Item) -> bool:
+    """Whether CrewAI wrote a result in place of the tool: the tool is not there, or its arguments do not fit."""
+    name, said = result.get("name"), result.get("content")
+    refusals = (
+        "Error: Failed to parse tool arguments as JSON: ",
+        f"Error executing tool: Tool '{name}' arguments validation failed: ",
+        f"Tool execution blocked by hook. Tool: {name}",
+        f"Tool '{name}' has reached its usage limit of ",
+        f"Tool '{name}' has reached its maximum usage limit ",
+    )
+    return isinstance(said, str) and (said == "Tool not found" or said.startswith(refusals))
 
 
 def _ag2(item: Item, where: str) -> Iterator[Item]:

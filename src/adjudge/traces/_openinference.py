@@ -33,7 +33,7 @@ _CALLED = ".__call__"  # after the name of a tool of DSPy
 _DELEGATIONS = frozenset({"delegate_work_to_coworker", "ask_question_to_coworker"})  # of CrewAI
 _REPR = re.compile(r"[A-Z]\w*\(\w+=")
 _LANGCHAIN = "openinference.instrumentation.langchain"
-_HIDDEN = "__REDACTED__"  # in the place of contents that the user does not want to send
+HIDDEN = "__REDACTED__"  # in the place of contents that the user does not want to send
 _DIGITS = 8  # that a number in an attribute's name has less of
 
 
@@ -42,9 +42,9 @@ def read_openinference(span: OtlpSpan, where: str, cache: MessageCache) -> Facts
     kind_name = span.attributes.get("openinference.span.kind")
     if not isinstance(kind_name, str):
         return None
-    is_hidden = _HIDDEN in span.attributes.values()
+    is_hidden = HIDDEN in span.attributes.values()
     if is_hidden:
-        span = replace(span, attributes={key: value for key, value in span.attributes.items() if value != _HIDDEN})
+        span = replace(span, attributes={key: value for key, value in span.attributes.items() if value != HIDDEN})
     attributes = span.attributes
     part = RecordPart(attributes, where)
     said = attributes.get("output.value")

@@ -26,6 +26,11 @@ _RAN = (
     "ran, and no model call of it is in the record: if it is an agent, say --map-agent {0}={0}, else --ignore-agent {0}"
 )
 _UNSEEN = "may have been called where the record does not show it: {}"
+# A graph's list without a call: nearly always the model called nothing.
+_NO_CALL = (
+    "the list shows no call of {}; where a node of a graph returns its last message alone, return tools_used beside "
+    "the messages, or check its traces"
+)
 _AS_AGENT = "was called as an agent of that name: expect it among the agents"
 
 
@@ -180,6 +185,10 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
                 wrong += [rules.finding(INCOMPLETE, _AS_AGENT, name) for name in as_agents]
             found = {**lists, "missing": missing}
             bare = called.bare if kind == "tools" else ()
+            if kind == "tools" and "others" in called.unknown and called.calls == ():
+                silent = [name for name in missing if name not in doubts]
+                wrong += [Finding("missing", kind, _NO_CALL.format(f"tool {quote_name(name)}")) for name in silent]
+                found["missing"] = [name for name in missing if name not in silent]
             wrong += wrong_with(rules, names or (), found, requested, doubts, maybe_agents, bare)
             if rules.arguments:
                 wrong += _wrong_arguments(rules.arguments, called.calls or (), lists["missing"], doubts)
@@ -187,7 +196,7 @@ def _judge(expectation: WorkflowExpectation, called: _Called) -> tuple[dict[str,
             limit = _limit(rules) if (more or behind) is not None and not wrong else None
             if limit is not None:
                 finding = rules.finding(INCOMPLETE, f"{limit} {more or _UNSEEN.format(behind)}")
-                # Most tools that talk are ordinary ones, and most lists are whole: those leave the verdict as it is.
+                # Most tools that talk are ordinary ones, so that those leave the verdict as it is.
                 (warnings if more is None else wrong).append(finding)
         # A verdict is open where nothing but the gaps of the record keeps it from passing.
         is_open = bool(wrong) and all(finding.code == INCOMPLETE for finding in wrong)
