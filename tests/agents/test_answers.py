@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from adjudge.agents import to_trajectory
-from adjudge.errors import DataError, TrajectoryError
+from adjudge.agents._answer import decode_answer
+from adjudge.errors import DataError, RowError, TrajectoryError
 from adjudge.model import Case
 
 
@@ -144,3 +145,13 @@ def test_an_answer_that_is_an_error(answer: dict[str, Any]) -> None:
 def test_an_answer_beside_a_status(more: dict[str, Any]) -> None:
     """A status of something else, and an error beside an answer, leave the answer one."""
     assert to_trajectory(Case("1", "?"), more).final_response == more.get("response", "done")
+
+
+def test_an_answer_that_is_not_json() -> None:
+    """What is not JSON is quoted, made safe for a terminal and the log of a CI system; a byte order mark is fine."""
+    assert decode_answer(b'\xef\xbb\xbf{"response": "4"}') == {"response": "4"}
+    page = b"<html>\n<title>Sign in</title> ::error::x" + b" padding" * 100
+    with pytest.raises(RowError, match=r"not JSON: .*; it begins with <html> <title>Sign in</title> : :error: :x p"):
+        decode_answer(page)
+    with pytest.raises(RowError, match="the agent's answer is empty"):
+        decode_answer(b"")

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import signal
 from contextlib import closing
@@ -27,6 +28,13 @@ def shown(text: str) -> list[tuple[str, str]]:
     """Return the lines of a table, each as its two columns."""
     pairs = [re.split(r"\s{2,}", line.rstrip(), maxsplit=1) for line in text.splitlines()]
     return [(pair[0], pair[1]) for pair in pairs if len(pair) == 2]
+
+
+def test_a_pipe(tmp_path: Path) -> None:
+    """A pipe without a writer is refused at once."""
+    os.mkfifo(tmp_path / "pipe")
+    done = adjudge("traces", "show", "pipe", cwd=tmp_path)
+    assert (done.returncode, said(done)) == (2, "pipe is not a regular file")
 
 
 def test_a_conversation(tmp_path: Path) -> None:

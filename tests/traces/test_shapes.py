@@ -365,3 +365,36 @@ def test_a_message_as_a_pair() -> None:
     given, said = {"messages": [["human", "2+2?"]]}, [{"role": "assistant", "content": "4"}]
     model = {"gen_ai.operation.name": "chat", "gen_ai.prompt": json.dumps(given), "gen_ai.completion": json.dumps(said)}
     assert [(one.role, one.content) for one in load(otlp(model)).messages] == [("user", "2+2?"), ("assistant", "4")]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("tool-getWeather", {}), ("dynamic-tool", {"toolName": "getWeather"})])
+def test_parts_of_ui_messages(kind: str, name: dict[str, str]) -> None:
+    """A part of Vercel's UI messages is a call with its result; one without output was requested and never ran."""
+    call = {"type": kind, **name, "toolCallId": "c", "state": "output-available", "input": {"city": "Oslo"}}
+    states: list[tuple[dict[str, Any], tuple[str, ...]]] = [
+        ({"output": {"sky": "clear"}}, ("getWeather",)),
+        ({"state": "output-error", "errorText": "no connection"}, ("getWeather",)),
+        ({"state": "output-error", "errorText": "no city", "rawInput": "{"}, ()),
+        ({"state": "input-available"}, ()),
+    ]
+    for more, used in states:
+        parts = [{"type": "step-start"}, {**call, **more}, {"type": "text", "text": "Sunny."}]
+        found = load(
+            [{"role": "user", "parts": [{"type": "text", "text": "?"}]}, {"role": "assistant", "parts": parts}]
+        )
+        assert (found.tools_requested, found.tools_used) == (("getWeather",), used)
+        assert found.final_response == "Sunny."
+
+
+def test_custom_tool_calls() -> None:
+    """A custom tool of Chat Completions is given a text in place of arguments."""
+    call = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+    chat = [
+        {"role": "user", "content": "?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "1"},
+        {"role": "assistant", "content": "One."},
+    ]
+    found = load(chat)
+    assert found.tool_calls is not None
+    assert [(one.name, one.arguments, one.executed) for one in found.tool_calls] == [("sql", "SELECT 1", True)]

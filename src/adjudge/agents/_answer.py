@@ -1,16 +1,18 @@
 """What agents return, as trajectories, and the sessions that they are asked in."""
 
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
-from adjudge.errors import DataError
-from adjudge.model import Case, Message, Question, ToolCall, Trajectory
+from adjudge.errors import DataError, RowError, printable
+from adjudge.model import Case, Message, Question, ToolCall, Trajectory, decode_json
 from adjudge.traces import load_messages
 
 RESPONSES = ("response", "final_response", "answer", "output", "message", "content", "text")
+_QUOTED = 100  # characters of an answer that is not JSON
 _MOST_KEYS = 20  # of an answer that are looked at, or named, in an error
 _MISNAMED = {
     "agents_called": ("agent", "agents", "agent_names"),
@@ -52,6 +54,16 @@ def to_trajectory(case: Case, answer: Any) -> Trajectory:
         return load_messages(answer)
     said = f"the agent returned a {type(answer).__name__}, not an answer"
     raise DataError(f"{said}: return a text, messages, or a mapping with response and messages", code="bad-answer")
+
+
+def decode_answer(body: bytes) -> Any:
+    """Read an agent's answer as JSON, with a byte order mark or without; what is not JSON is quoted."""
+    body = body.removeprefix(BOM_UTF8)
+    try:
+        return decode_json(body, place="the agent's answer: ")
+    except RowError as error:
+        said = printable(" ".join(body[: _QUOTED * 4].decode("utf-8", "replace").split()), _QUOTED)
+        raise RowError(f"{error.message}; it begins with {said}" if said else "the agent's answer is empty") from None
 
 
 def _refuse_error(answer: Mapping[str, Any]) -> None:

@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
-from adjudge.agents._answer import session_of, to_trajectory
+from adjudge.agents._answer import decode_answer, session_of, to_trajectory
 from adjudge.agents._secret import check_command
 from adjudge.calling import agent_variables
 from adjudge.errors import DataError, ProcessError, UsageError, printable
-from adjudge.model import Case, Message, Trajectory, decode_json
+from adjudge.model import Case, Message, Trajectory
 
 LARGEST = 16 << 20  # bytes of one answer
 MOST_LINES = 200  # of standard error that are passed on for one answer
@@ -109,7 +109,7 @@ class CommandAgent:
             hint = "of the environment it gets only PATH, HOME and the like: name others with --agent-env NAME"
             message = f"{self.command} {program.describe_end()} ({hint})"
             raise ProcessError(message, code="agent-died")
-        return decode_json(line, place="the agent's answer: ")
+        return decode_answer(line)
 
     async def aclose(self) -> None:
         """End every process."""

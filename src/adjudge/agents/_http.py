@@ -8,14 +8,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from adjudge.agents._answer import question_of, session_of, to_trajectory
+from adjudge.agents._answer import decode_answer, question_of, session_of, to_trajectory
 from adjudge.agents._secret import KEY_VARIABLE, check_password, secrets_of
 from adjudge.agents._shape import AnswerFields, BodyTemplate
 from adjudge.agents._stream import is_stream, read_stream
 from adjudge.chat import Api, ChatClient, Key, client_of
 from adjudge.errors import DataError, printable
 from adjudge.http import Again, BadStatus, HttpClient, HttpReply, Limits, Request, hide, is_transient
-from adjudge.model import Case, ChatModel, ChatRequest, Message, Question, Trajectory, asking, decode_json, to_json
+from adjudge.model import Case, ChatModel, ChatRequest, Message, Question, Trajectory, asking, to_json
 
 SENT = {"message": "{question}", "session_id": "{session_id}"}
 LONGEST = 300  # characters of an error's body in a reason
@@ -105,14 +105,14 @@ class HttpAgent:
 
     def _read_answer(self, reply: HttpReply) -> tuple[Any, dict[Question, str]]:
         """Return the answer without a key that it repeats, as it is kept, and what is not where it should be."""
-        kind, place = reply.headers.get("content-type", ""), "the agent's answer: "
+        kind = reply.headers.get("content-type", "")
         if not is_stream(kind):
-            given = decode_json(self._hide(reply.body), place=place)
+            given = decode_answer(self._hide(reply.body))
             answer = self._fields.apply(given)
             return answer, self._fields.find_missing(given, answer)
         # A key may be spread over several events.
         answer = read_stream(self._hide(reply.body), kind, self._fields)
-        answer = decode_json(self._hide(to_json(answer)), place=place)
+        answer = decode_answer(self._hide(to_json(answer)))
         return answer, self._fields.find_missing(None, answer)
 
     async def aclose(self) -> None:

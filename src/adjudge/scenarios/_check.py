@@ -160,7 +160,12 @@ def check(
     warnings += [_name_unread(unjudged, _NO_JUDGE)] if unjudged else []
     unread = sum(bool(one.references) and not one.scorers for one in loaded)
     warnings += [_name_unread(unread, _NO_SCORERS)] if unread else []
-    without_rules = sum(_has_no_rules(one) for one in loaded)
+    # One that has criteria or references has warnings of its own.
+    without_rules = sum(
+        one.workflow == WorkflowExpectation(unlisted=one.workflow.unlisted)
+        and not (one.expected_answer_criteria or one.references or one.scorers)
+        for one in loaded
+    )
     warnings += [_name_unread(without_rules, _NO_RULES)] if without_rules else []
     run = replace(run, warnings=(*run.warnings, *warnings))
     changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
@@ -213,13 +218,6 @@ def _name_idle(options: CheckOptions, looked_for: Collection[str]) -> Iterator[s
     idle = [name for name in options.agents if name not in looked_for and name != "*"]
     if idle:
         yield f"no record has the name {', '.join(map(ascii, idle))}, which --map-agent or a table names"
-
-
-def _has_no_rules(scenario: Scenario) -> bool:
-    """Whether a scenario says nothing of what is right; one that has criteria or references has warnings of its own."""
-    rules = WorkflowExpectation(unlisted=scenario.workflow.unlisted)
-    said = scenario.expected_answer_criteria, scenario.references, scenario.scorers
-    return scenario.workflow == rules and not any(said)
 
 
 def _name_unread(number: int, what: str) -> str:

@@ -8,8 +8,8 @@ custom processor that adds `response` and `input` to the span data is read in fu
 
 from collections.abc import Mapping
 
-from adjudge.traces._items import ran_with_error
 from adjudge.traces._messages import MessageCache, read_messages
+from adjudge.traces._refusals import ran_with_error
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage
 from adjudge.traces._values import RecordPart, arguments_of, as_text, loose, sequence

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from adjudge.model import Message, PendingCalls, Question, ToolCall
-from adjudge.traces._items import MAY_HAVE_RUN, is_refusal
-from adjudge.traces._message_lists import CHANGED, EDITED, NOT_EXECUTED
+from adjudge.traces._message_lists import CHANGED, EDITED
+from adjudge.traces._refusals import MAY_HAVE_RUN, NOT_EXECUTED, is_refusal
 from adjudge.traces._spans import Span
 from adjudge.traces._values import TRANSFERRED, as_text, called_agent, handed_over, key_of, quote, style
 

@@ -14,13 +14,13 @@ from adjudge.traces._agents_sdk import how_it_ran
 from adjudge.traces._facts import Facts
 from adjudge.traces._frameworks import how_to_send, read_answers, read_framework
 from adjudge.traces._genai import read_genai
-from adjudge.traces._items import fits_type
 from adjudge.traces._langfuse import is_root, read_langfuse_attributes
 from adjudge.traces._langgraph import last_words, read_graph_facts
 from adjudge.traces._messages import MessageCache
 from adjudge.traces._openinference import HIDDEN, read_openinference
 from adjudge.traces._otlp import OtlpEvent, OtlpSpan, iter_otlp_logs, iter_otlp_spans
 from adjudge.traces._protobuf import iter_frames, iter_protobuf_spans
+from adjudge.traces._refusals import fits_type
 from adjudge.traces._spans import NOT_ENDED, Record, Span, SpanKind
 from adjudge.traces._usage import read_usage_attributes
 from adjudge.traces._values import as_text, kind_of

@@ -158,6 +158,9 @@ def _open(given: str | Path | bytes | bytearray | memoryview, named: str | None)
         given = Path(given)
     if isinstance(given, Path):
         try:
+            # Nobody waits for a writer.
+            if given.is_fifo():
+                raise UsageError(f"{given!s:.200} is not a regular file", code="cannot-read")
             return _content(given.read_bytes(), str(given), named), str(given)
         except (OSError, ValueError) as error:
             raise UsageError(

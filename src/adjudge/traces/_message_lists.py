@@ -21,7 +21,16 @@ from typing import Any, TypeAlias
 from adjudge.errors import TrajectoryError
 from adjudge.model import Question, ToolCall
 from adjudge.traces._agent_names import BEHIND
-from adjudge.traces._items import MAY_HAVE_RUN, fits_type, is_refusal, ran_with_error
+from adjudge.traces._refusals import (
+    MAY_HAVE_RUN,
+    autogen_ran,
+    is_refused_by_crew,
+    langchain_ran,
+    llama_index_ran,
+    pydantic_ai_refusal,
+    ran_with_error,
+    smolagents_ran,
+)
 from adjudge.traces._values import as_text, first, loose, mapping, quote, sequence
 
 Unknown: TypeAlias = dict[Question, str]
@@ -46,26 +55,7 @@ _ASIDES = frozenset({"metadata", "meta", "usage", "extra", "annotations", "addit
 _REQUEST_ROLES = {"system-prompt": "system", "tool-return": "tool", "retry-prompt": "tool"}
 _FROM_CODE = "its tools are called from the code that it writes: record a trace"
 _SUMMARISED = "the messages before a summary are gone: return all of them, or record a trace"
-# What LangChain writes in place of a result, where a person, a limit, a missing tool or broken arguments kept a call
-# from being executed.
-NOT_EXECUTED = re.compile(
-    r"User rejected the tool call for `|Tool call limit exceeded\. Do not "
-    r"|Error: \S+ is not a valid tool, try one of \["
-    r"|Tool call \S+ with id \S+ could not be executed - arguments were malformed or truncated"
-)
-# The same where arguments do not fit: what the tool was called with, and a line for each error, with its argument.
-_MISFIT = re.compile(
-    r"Error invoking tool '[^']+' with kwargs (?P<given>.+?) with error:\n(?P<errors>.+)\n Please fix the error",
-    re.DOTALL,
-)
-_BROKEN_JSON = re.compile(r"Error: [^\n]+: line [0-9]+ column [0-9]+ \(char [0-9]+\)")  # AutoGen's, of arguments
-# LlamaIndex has Python's words for arguments that do not fit a function, and words of its own for a missing tool.
-_BAD_CALL = re.compile(r"(?:\S+\.)?(?P<name>\w+)\(\) (?:got an unexpected keyword argument '|missing [0-9]+ required )")
-_NOT_FOUND = re.compile(r"Tool .+ not found\. Please select a tool that is available\.")
-_BEFORE_TOOLS = frozenset({"AgentToolCallError", "AgentParsingError"})  # smolagents' errors, with which no tool runs
-_UNKNOWN_TOOL = re.compile(r"Unknown tool (\S+), should be one of: ")  # smolagents'
 _OPEN = "may_have_run"  # the key of a message by which a reader names a tool of which nobody can tell
-_NOT_CALLED = frozenset({"validation_error", "unknown_tool", "unavailable_tool"})  # why pydantic-ai asks again
 _INTERRUPTED = "the run was interrupted in a call, and maybe in its tool: record a trace"
 # What LangChain writes before the result of a call that a person changed; the name is that of the tool that ran.
 EDITED = re.compile(r"[^\n]{0,2000}? Executed instead: (\S+) with arguments \{")
@@ -112,7 +102,7 @@ def to_chat(items: Sequence[Any], where: str) -> tuple[list[Any], Unknown]:
             begins_with_question = begins_with_question or reader in (_pydantic_ai, _smolagents)
             if item.get("code_action") is not None:  # smolagents
                 unknown["tools"] = _FROM_CODE
-            if reader is _pydantic_ai and any(_refusal(part) == "interrupted" for part in item["parts"]):
+            if reader is _pydantic_ai and any(pydantic_ai_refusal(part) == "interrupted" for part in item["parts"]):
                 unknown["inside"] = _INTERRUPTED
             continue
         # Without a role it may be a choice, or an item that its type explains.
@@ -157,29 +147,14 @@ def _settled(ran: bool | None, name: object, result: Item) -> Item:
 
 def _read_result(item: Item, about: Item, calls: _Called) -> Item:
     """Return a message of LangChain, or an item of OpenAI's, settled where it is the result of a tool."""
-    text, output = about.get("content"), item.get("output")
+    text, output, settled = about.get("content"), item.get("output"), item
     if about.get("status") == "error" and isinstance(text, str):
         name = as_text(about.get("name"))
-        settled = _settled(_langchain_ran(text, name), name, {"content": text})
+        settled = _settled(langchain_ran(text, name), name, {"content": text})
     elif item.get("type") == "function_call_output" and isinstance(output, str):
         name, arguments = calls.get(as_text(item.get("call_id")), ("", None))
         settled = _settled(ran_with_error(output, arguments), name, {"content": output})
-    else:
-        return item
     return settled if "role" in settled else item
-
-
-def _langchain_ran(error: str, name: str) -> bool | None:
-    """Return whether a tool ran whose result in LangChain is an error; None where nobody can tell."""
-    if NOT_EXECUTED.match(error):
-        return False
-    misfit = _MISFIT.match(error)
-    if misfit is None:
-        return fits_type(error, name)
-    # What it was given is wrong or missing; anything else was wrong inside of the tool.
-    given, lines = misfit["given"], [line.strip() for line in misfit["errors"].split("\n")]
-    places = [(re.split(r"[.:]", line, maxsplit=1)[0], line.endswith(": Field required")) for line in lines]
-    return not any(is_missing or f"'{place}':" in given for place, is_missing in places)
 
 
 def _llama_result(item: Item, calls: _Called) -> Item:
@@ -189,11 +164,8 @@ def _llama_result(item: Item, calls: _Called) -> Item:
     if item["role"] != "tool" or not isinstance(said, str):
         return item
     name, _ = calls.get(as_text(item["tool_call_id"]), ("", None))
-    bad = _BAD_CALL.match(said)
-    if bad is None and not _NOT_FOUND.fullmatch(said):
-        return item
-    # A function of another name may be one that the tool called.
-    return _settled(None if bad and bad["name"] != name else False, name, {"content": said})
+    ran = llama_index_ran(said, name)
+    return item if ran else _settled(ran, name, {"content": said})
 
 
 def _asked_agent(items: Iterable[Any]) -> str | None:
@@ -282,20 +254,13 @@ def _autogen(item: Item, where: str) -> Iterator[Item]:
             one = mapping(given, f"{where}, result {index}")
             name, result = as_text(one.get("name")), as_text(one.get("content"))
             about = {"tool_call_id": one.get("call_id"), "name": one.get("name")}
-            ran = _autogen_ran(result, name) if one.get("is_error") is True else True
+            ran = autogen_ran(result, name) if one.get("is_error") is True else True
             yield _settled(ran, name, {"role": "tool", "content": result, **about})
     elif kind in _AUTOGEN_TEXTS:
         said = content if isinstance(content, str | list) else as_text(content)
         yield {"role": "user" if source == "user" else "assistant", "name": source, "content": said}
     elif kind not in _AUTOGEN_ASIDES:
         raise TrajectoryError(f"{where} is of AutoGen's type {quote(str(kind))}, which is not known")
-
-
-def _autogen_ran(error: str, name: str) -> bool | None:
-    """Return whether a tool ran whose result in AutoGen is an error; None where nobody can tell."""
-    if error in (f"Error: tool '{name}' not found in any workbench", f"Tool {name} not found."):
-        return False
-    return False if _BROKEN_JSON.fullmatch(error) else fits_type(error, name)
 
 
 def _adk(item: Item, _where: str) -> Iterator[Item]:
@@ -316,30 +281,13 @@ def _pydantic_ai(item: Item, where: str) -> Iterator[Item]:
         if kind == "tool-return" and _is_output(part):
             continue
         content = part.get("content")
-        if _refusal(part):
+        if pydantic_ai_refusal(part):
             yield {"role": "system", "content": as_text(content)}
             continue
         role = _REQUEST_ROLES.get(kind, "user") if isinstance(kind, str) else "user"
         # A prompt may be a list of texts and images.
         is_list = kind == "user-prompt" and isinstance(content, list | tuple)
         yield {"role": role, "content": content} if is_list else {"role": role, "parts": [part]}
-
-
-def _refusal(part: Item) -> str | None:
-    """Return why a part in place of a tool's result says that its call was not executed; None of a result."""
-    kind, content, outcome = part.get("part_kind"), part.get("content"), part.get("outcome")
-    if kind == "tool-return":
-        if outcome in ("denied", "interrupted"):
-            return str(outcome)
-        retry = part.get("retry")
-        cause = retry.get("cause") if outcome == "retried" and isinstance(retry, Mapping) else None
-        if cause in _NOT_CALLED:
-            return str(cause)
-    elif kind != "retry-prompt" or part.get("tool_name") is None:
-        return None
-    elif isinstance(content, list | tuple):  # the errors of a validation
-        return "validation_error"
-    return "refused" if isinstance(content, str) and is_refusal(content) else None
 
 
 def _output(part: Item) -> Item:
@@ -396,12 +344,10 @@ def _smolagents(item: Item, where: str) -> Iterator[Item]:
         yield {"role": "assistant", "content": None, "tool_calls": rest}
     error = item.get("error")
     observed = as_text(error.get("message") if isinstance(error, Mapping) else item.get("observations"))
-    missing = _UNKNOWN_TOOL.match(observed) if isinstance(error, Mapping) else None
     for call in rest:
         name = as_text(_function(call).get("name"))
-        ran: bool | None = missing is None or missing[1] != name
-        if isinstance(error, Mapping) and error.get("type") in _BEFORE_TOOLS:
-            ran = False if len(rest) == 1 else None  # which of several did not fit is not said
+        kind = error.get("type") if isinstance(error, Mapping) else None
+        ran = kind is None or smolagents_ran(kind, observed, name, is_alone=len(rest) == 1)
         yield _settled(ran, name, {"role": "tool", "tool_call_id": call.get("id"), "content": observed})
     if answers or item.get("is_final_answer") is True:
         arguments = _function(answers[-1]).get("arguments") if answers else None
@@ -420,26 +366,13 @@ def _crewai(item: Item, where: str) -> Iterator[Item]:
     for index, given in enumerate(sequence(item["messages"], f"{where}: messages")):
         last = mapping(given, f"{where}.{index}")
         if last.get("role") == "tool":
-            yield _settled(not _is_refused_by_crew(last), last.get("name"), last)
+            yield _settled(not is_refused_by_crew(last), last.get("name"), last)
         else:
             yield {**last, "name": agent} if last.get("role") == "assistant" else last
     # A task's messages may end before its output.
     output = item["raw"]
     if last is None or last.get("role") != "assistant" or last.get("content") != output:
         yield {"role": "assistant", "name": agent, "content": as_text(output)}
-
-
-def _is_refused_by_crew(result: Item) -> bool:
-    """Whether CrewAI wrote a result in place of the tool: the tool is not there, or its arguments do not fit."""
-    name, said = result.get("name"), result.get("content")
-    refusals = (
-        "Error: Failed to parse tool arguments as JSON: ",
-        f"Error executing tool: Tool '{name}' arguments validation failed: ",
-        f"Tool execution blocked by hook. Tool: {name}",
-        f"Tool '{name}' has reached its usage limit of ",
-        f"Tool '{name}' has reached its maximum usage limit ",
-    )
-    return isinstance(said, str) and (said == "Tool not found" or said.startswith(refusals))
 
 
 def _ag2(item: Item, where: str) -> Iterator[Item]:

@@ -310,6 +310,14 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
             rest.append(given)
             continue
         part, place = read_part(given), f"{where}, part {index}"
+        shown = _ui_tool(given)
+        if shown is not None:
+            calls.append(_call(shown, given.get("input"), given.get("toolCallId"), place))
+            # A call that did not fit has its raw input and the error.
+            if given.get("state") in ("output-available", "output-error") and given.get("rawInput") is None:
+                answer = _content(first(given, "output", "errorText"), place)
+                results.append(Message("tool", answer, tool_call_id=calls[-1].id))
+            continue
         kind = item_kind(given) if part.kind == "other" else None
         if kind in CALLS:  # as LangChain keeps the items of the Responses API
             name, arguments, result = read_call(given, str(kind))
@@ -326,6 +334,14 @@ def _parts(content: object, where: str) -> tuple[list[ToolCall], list[Message], 
     return calls, results, rest
 
 
+def _ui_tool(part: Mapping[str, Any]) -> object:
+    """Return the tool of a part of Vercel's UI messages, which holds its call and its result; None of any other."""
+    kind = part.get("type")
+    if "toolCallId" not in part or not isinstance(kind, str):
+        return None
+    return part.get("toolName") if kind == "dynamic-tool" else kind[len("tool-") :] if kind[:5] == "tool-" else None
+
+
 def _tool_calls(calls: object, where: str) -> list[ToolCall]:
     found = []
     for index, call in enumerate(sequence(calls, f"{where}: tool_calls")):
@@ -334,10 +350,10 @@ def _tool_calls(calls: object, where: str) -> list[ToolCall]:
             found.append(ToolCall(call.name, arguments_of(call.arguments), call.id))
             continue
         given = mapping(call, place)
-        function = given.get("function")
+        function = first(given, "function", "custom")
         body = function if isinstance(function, Mapping) else given
         name = function if isinstance(function, str) else body.get("name")  # Inspect has the name there
-        found.append(_call(name, first(body, "arguments", "args"), first(given, "id", "call_id"), place))
+        found.append(_call(name, first(body, "arguments", "args", "input"), first(given, "id", "call_id"), place))
     return found
 
 
