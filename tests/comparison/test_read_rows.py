@@ -41,7 +41,7 @@ def test_a_run_gives_every_scorer_and_its_parts(tmp_path: Path) -> None:
     found = evaluated(tmp_path / "a.run", ROWS)
     assert values(found, "qa_f1_reward") == {"q1": [1.0], "q2": [0.0], "q3": [None]}
     metric = found.metrics["qa_f1_reward"]
-    assert (metric.range, metric.origin, metric.is_gated) == ((0.0, 1.0), {"version": "2"}, True)
+    assert (metric.range, metric.origin, metric.is_gated) == ((0.0, 1.0), {"version": "3"}, True)
     assert not found.metrics["qa_f1_reward.precision"].is_gated
 
 
@@ -139,7 +139,7 @@ def test_a_score_file(tmp_path: Path) -> None:
     assert values(found, "qa_f1_reward") == {"q1": [1.0, 0.0], "q2": [0.0], "q3": [None]}
     assert values(found, "qa_f1_reward.recall")["q1"] == [1.0, 0.0]
     metric = found.metrics["qa_em_reward"]
-    assert (metric.range, metric.origin, metric.is_gated) == ((0.0, 1.0), {"version": "2"}, True)
+    assert (metric.range, metric.origin, metric.is_gated) == ((0.0, 1.0), {"version": "3"}, True)
 
 
 def test_a_value_of_a_row_that_was_not_scored_is_none(tmp_path: Path) -> None:

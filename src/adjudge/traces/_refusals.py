@@ -98,7 +98,7 @@ def fits_type(error: str, name: str) -> bool | None:
 
     The type of a tool's arguments is called after the tool; that of anything else may be used inside of it.
 
-    >>> missing = "1 validation error for {}\\ncity\\n  Field required"
+    >>> missing = "1 validation error for {}\ncity\n  Field required"
     >>> [fits_type(missing.format(name), "get_weather") for name in ("get_weatherargs", "Forecast")]
     [False, None]
     >>> fits_type("no connection", "get_weather")
