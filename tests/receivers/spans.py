@@ -69,7 +69,7 @@ def post(url: str, body: object, *, content_type: str = "application/json", **he
     sent = {"Content-Type": content_type, **{name.replace("_", "-"): value for name, value in headers.items()}}
     request = urllib.request.Request(url, content, sent)  # noqa: S310 (our own endpoint)
     try:
-        with urllib.request.urlopen(request, timeout=30) as reply:  # noqa: S310 (same)
+        with urllib.request.urlopen(request, timeout=120) as reply:  # noqa: S310 (same)
             return reply.status, reply.read()
     except urllib.error.HTTPError as error:
         with error:
