@@ -12,7 +12,10 @@ from support import ROOT
 
 DOCS = ROOT / "docs"
 # Run by `make integration`, each with its packages.
-ELSEWHERE = [*sorted((DOCS / "how-to" / "frameworks").glob("*.md")), *sorted((DOCS / "how-to" / "trainers").glob("*.md"))]
+ELSEWHERE = [
+    *sorted((DOCS / "how-to" / "frameworks").glob("*.md")),
+    *sorted((DOCS / "how-to" / "trainers").glob("*.md")),
+]
 # Made from the docstrings, which are tests themselves, or a record of what was decided.
 MADE = [*(DOCS / "reference" / "api").glob("*.md"), *(DOCS / "decisions").glob("*.md")]
 PAGES = [ROOT / "README.md", *sorted(set(DOCS.rglob("*.md")) - {*ELSEWHERE, *MADE})]
