@@ -7,7 +7,7 @@ TRAINERS := $(patsubst requirements/trainers/%.txt,$(VENV)/trainers/%/.ready,$(w
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench oracle integration browser soak train lock reference clean
+.PHONY: help demo test worlds check bench oracle integration docs browser soak train lock reference clean
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -42,7 +42,10 @@ integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.r
 	    $(VENV)/trainers/$$one/bin/python -m pytest -q -W default tests/trainers/test_$$one.py tests/trainers/test_pages.py || exit 1; \
 	done
 
-browser: $(VENV)/.browser  ## the viewer in Chromium, which apt installs: keyboard, axe, hostile texts
+docs: $(VENV)/site/.ready  ## the documentation site in build/site; a broken link fails
+	$(VENV)/site/bin/python tools/site.py $(VENV)/site/node_modules/iframe-worker/shim/index.js
+
+browser: docs $(VENV)/.browser  ## the viewer and the site in Chromium, which apt installs: search, keyboard, axe, hostile texts
 	$(BIN)/python -m pytest -q tests/browser
 
 bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
@@ -126,6 +129,13 @@ $(VENV)/.browser: $(VENV)/.dev requirements/browser.txt
 	command -v chromium > /dev/null || apt-get install -y chromium
 	$(BIN)/pip install --quiet $$(grep ^playwright requirements/browser.txt)
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/axe $$(sed -n 's/^axe-core==/axe-core@/p' requirements/browser.txt)
+	@touch $@
+
+# The site's search has a small script that is a package of Node.js.
+$(VENV)/site/.ready: requirements/docs.txt
+	$(PYTHON) -m venv $(VENV)/site
+	$(VENV)/site/bin/pip install --quiet $$(grep ^zensical requirements/docs.txt)
+	npm install --silent --no-audit --no-fund --prefix $(VENV)/site $$(sed -n 's/^iframe-worker==/iframe-worker@/p' requirements/docs.txt)
 	@touch $@
 
 $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt

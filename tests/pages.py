@@ -6,7 +6,7 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-FENCE = re.compile(r"^```(\w+)?(?: (\S+))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"""^```(\w+)?(?: title="(\S+)")?\n(.*?)^```$""", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("make ", "pip ")  # what sets up the project itself
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from support import ROOT
 
-PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
 FILES = sorted(set(re.findall(r"`([a-z_]+(?:/[a-z_]+)*/[a-z_]+\.(?:py|jsonl))`", PAGE)))
 
 

@@ -10,9 +10,15 @@ import pytest
 from pages import FENCE, commands, run
 from support import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs" / "judges").glob("*.md"))]
+DOCS = ROOT / "docs"
 # Run by `make integration`, each with its packages.
-ELSEWHERE = [*sorted((ROOT / "docs" / "frameworks").glob("*.md")), *sorted((ROOT / "docs" / "trainers").glob("*.md"))]
+ELSEWHERE = [
+    *sorted((DOCS / "how-to" / "frameworks").glob("*.md")),
+    *sorted((DOCS / "how-to" / "trainers").glob("*.md")),
+]
+# Made from the docstrings, which are tests themselves, or a record of what was decided.
+MADE = [*(DOCS / "reference" / "api").glob("*.md"), *(DOCS / "decisions").glob("*.md")]
+PAGES = [ROOT / "README.md", *sorted(set(DOCS.rglob("*.md")) - {*ELSEWHERE, *MADE})]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 

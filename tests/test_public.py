@@ -69,7 +69,7 @@ def test_lazy_names_are_those_of_type_checkers(path: Path) -> None:
 def test_every_public_name_is_documented(name: str) -> None:
     """A public class or function has a docstring, its public methods too, and every name stands in the reference."""
     module = importlib.import_module(name)
-    reference = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").glob("*.md"))
+    reference = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "reference").rglob("*.md"))
     assert module.__doc__
     for one in module.__all__:
         if one.startswith("_"):
@@ -99,7 +99,7 @@ def test_every_command_and_option_is_documented() -> None:
 
     from adjudge.cli._main import app
 
-    docs = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    docs = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
     context = click.Context(app)
     found = {name: app.get_command(context, name) for name in app.list_commands(context)}
     for name, command in list(found.items()):
@@ -111,4 +111,4 @@ def test_every_command_and_option_is_documented() -> None:
         for parameter in command.params:
             for option in parameter.opts:
                 if option.startswith("--"):
-                    assert f"`{option}" in docs, f"{option} of adjudge {name} is not in docs/commands.md"
+                    assert f"`{option}" in docs, f"{option} of adjudge {name} is not in docs/reference/commands.md"

@@ -104,7 +104,7 @@ def page(root: Path) -> str:
         "<!-- Made by `make reference` from the source: change that. -->",
         "",
         "What went wrong, in a word that stays the same over releases: the `code` of an error, and what the `reason`",
-        "of a score begins with. [Outcomes](../outcomes.md) says what each status means.",
+        "of a score begins with. [Outcomes](../explanation/outcomes.md) says what each status means.",
         "",
         "| code | as | from | in words |",
         "|---|---|---|---|",

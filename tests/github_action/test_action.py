@@ -75,13 +75,13 @@ class TestFile:
 
     def test_every_input_is_documented(self) -> None:
         """Every input and output stands in the docs."""
-        docs = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
+        docs = (ROOT / "docs" / "how-to" / "action.md").read_text(encoding="utf-8")
         for name in (*ACTION["inputs"], *ACTION["outputs"]):
             assert f"`{name}`" in docs, name
 
     def test_the_workflow_of_the_docs(self) -> None:
         """The workflow in the docs is YAML, and gives inputs that the action has."""
-        docs = (ROOT / "docs" / "action.md").read_text(encoding="utf-8")
+        docs = (ROOT / "docs" / "how-to" / "action.md").read_text(encoding="utf-8")
         (found,) = re.findall(r"^```yaml\n(.*?)^```$", docs, re.MULTILINE | re.DOTALL)
         *_, step = yaml.safe_load(found)["jobs"]["gate"]["steps"]
         assert set(step["with"]) <= set(ACTION["inputs"])

@@ -21,7 +21,7 @@ from pages import FENCE, commands, run, start
 from support import ROOT
 
 ENVIRONMENTS = Path(os.environ.get("ADJUDGE_FRAMEWORKS", ROOT / ".venv" / "frameworks"))
-PAGES = sorted((ROOT / "docs" / "frameworks").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "how-to" / "frameworks").glob("*.md"))
 SHAPES = [
     (shape, instrumentation)
     for shape in ("nodes", "react", "create_agent", "supervisor")
@@ -105,7 +105,7 @@ def check_both_ways(command: str, folder: Path, where: Path, **environment: str)
     """Check that a command passes in process and over HTTP, and that both FAIL where the expectation is wrong."""
     (folder / "wrong.toml").write_text(WRONG, encoding="utf-8")
     check_right_and_wrong(command, folder, where, **environment)
-    write_files(ROOT / "docs" / "frameworks.md", folder, only="serve.py")
+    write_files(ROOT / "docs" / "how-to" / "frameworks.md", folder, only="serve.py")
     spans = free_port()
     (agent,) = re.findall(r"--agent (\S+)", command)
     with serving(agent, folder, where, spans, **environment) as url:

@@ -39,8 +39,10 @@ def test_rows() -> None:
 def test_their_number_is_told() -> None:
     """The guide and the card of the local judge say how many attacks there are."""
     docs = Path(__file__).parents[2] / "docs"
-    assert f"about {len(load_attacks())} wrong answers" in (docs / "judges.md").read_text(encoding="utf-8")
-    assert f"the attack suite ({len(load_attacks())})" in (docs / "judges" / "local.md").read_text(encoding="utf-8")
+    assert f"about {len(load_attacks())} wrong answers" in (docs / "how-to" / "judges.md").read_text(encoding="utf-8")
+    assert f"the attack suite ({len(load_attacks())})" in (docs / "how-to" / "judges" / "local.md").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_an_attack_is_a_row() -> None:

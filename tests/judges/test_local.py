@@ -167,7 +167,7 @@ def test_names_of_columns(row: dict[str, object]) -> None:
 
 def test_names_of_columns_are_told() -> None:
     """The page of commands and the help of `judge run` have every name that a column may have."""
-    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
     for column, *others in (QUESTIONS, REFERENCES, RESPONSES):
         row = next(line for line in page.splitlines() if line.startswith(f"| `{column}`"))
         assert row.endswith(f"| {', '.join(f'`{name}`' for name in others)} |")

@@ -1,7 +1,7 @@
 """The verdicts of agentevals' trajectory matches and ours, on the same trajectories.
 
 A reference trajectory is said as an expectation: its tools, how often each, the order of the mode, and the arguments.
-Where the two verdicts differ, `DIFFERENCES` says why; `docs/traces.md` has the same in words.
+Where the two verdicts differ, `DIFFERENCES` says why; `docs/reference/traces.md` has the same in words.
 """
 
 import json

@@ -223,7 +223,7 @@ def test_public_names() -> None:
 
 def test_example_in_the_docs(tmp_path: Path) -> None:
     """The example on the page runs and prints what the page says."""
-    page = (TESTS.parent / "docs" / "processes.md").read_text(encoding="utf-8")
+    page = (TESTS.parent / "docs" / "explanation" / "processes.md").read_text(encoding="utf-8")
     code = page.partition("```python\n")[2].partition("```")[0]
     said = page.partition("```text\n")[2].partition("```")[0]
     script = tmp_path / "example.py"

@@ -13,7 +13,7 @@ from support import ROOT
 from trainers import tiny
 
 MODEL = "Qwen/Qwen3-0.6B"  # what the pages train
-PAGES = sorted((ROOT / "docs" / "trainers").glob("*.md"))
+PAGES = sorted((ROOT / "docs" / "how-to" / "trainers").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -4,7 +4,7 @@
     reply = await client.complete(ChatRequest("gpt-4.1-mini", (Message("user", "Capital of France?"),)))
     reply.text, reply.refusal, reply.prompt_tokens
 
-What passes is retried, what does not is raised, both with a code that stays the same; see `docs/chat.md`.
+What passes is retried, what does not is raised, both with a code that stays the same; see `docs/how-to/chat.md`.
 """
 
 from adjudge.chat._anthropic import AnthropicClient

@@ -374,8 +374,8 @@ class ExtraScores:
 def interval_of(cells: Iterable[Cell], ends: Range = (0.0, 1.0)) -> dict[str, Any]:
     """Return n, clusters, se, low, high and note of a mean; `ends` are the least and the greatest value there can be.
 
-    95 %, Student's t on the clustered error (CR1); `docs/statistics.md` says what happens where there is no variation.
-    A number that the values cannot give is None, and `note` says why.
+    95 %, Student's t on the clustered error (CR1); `docs/explanation/statistics.md` says what happens where there is no
+    variation. A number that the values cannot give is None, and `note` says why.
     """
     clusters = Clusters(range=ends)
     for conversations, values, total in cells:

@@ -66,7 +66,8 @@ def chapter(say: Callable[[str], None]) -> None:
     say(
         "The shop follows WebShop's rules on items of our own: these are adjudge shop numbers, not WebShop scores. "
         "ScienceWorld and ALFWorld are the real ones, in worker processes: a few serve thousands of rollouts, and one "
-        "that is killed is replaced, its episode replayed. Play yourself: adjudge shop play 7; docs/environments.md."
+        "that is killed is replaced, its episode replayed. Play yourself: adjudge shop play 7. More is in "
+        "docs/how-to/environments.md."
     )
 
 

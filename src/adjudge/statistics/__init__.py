@@ -6,7 +6,7 @@
     agreement(labels, verdicts, questions)             how far a judge agrees with people
     stratified_mean(strata)                            what all rows would give, from some that were drawn
 
-`docs/statistics.md` has every formula with its reference and a worked number.
+`docs/explanation/statistics.md` has every formula with its reference and a worked number.
 """
 
 from adjudge.statistics._agreement import (

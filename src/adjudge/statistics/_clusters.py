@@ -227,8 +227,8 @@ class Clusters:
         """Return the mean with its clustered error and interval, or None where there are no values.
 
         `t`: mean ± t · se; `normal`: mean ± z · se; `wilson`: Wilson's interval on the effective n. All end where the
-        range does. Where no variation between clusters was seen, the interval is that of `docs/statistics.md`, never of
-        width 0. Fewer than 20 clusters are said in `note`.
+        range does. Where no variation between clusters was seen, the interval is that of
+        `docs/explanation/statistics.md`, never of width 0. Fewer than 20 clusters are said in `note`.
         """
         return estimate_of(self, method, correction, confidence)
 

@@ -5,7 +5,7 @@
     missing("run.json")                      # why it is incomplete, where it is
     for trace in iter_traces("spans.jsonl"): # a collector's file, trace by trace, in flat memory
 
-Nothing here reaches the network: `traces` only decodes. `docs/traces.md` says what is read from where.
+Nothing here reaches the network: `traces` only decodes. `docs/reference/traces.md` says what is read from where.
 
 If you receive spans in another way, put them together with the parts that `load` uses:
 

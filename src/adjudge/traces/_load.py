@@ -38,7 +38,7 @@ def load(
     The record is a file's path, its content, or the data in it; its format is recognised unless it is given. A record
     of several runs needs the id of one (`trace`: a trace id; for Inspect, a sample's id). `parent` is the id of a span
     outside the record that the run was started from; `agents` are names of spans that are agents and do not say so, or
-    a mapping of the names that the record has to those of the agents (`docs/traces.md`).
+    a mapping of the names that the record has to those of the agents (`docs/reference/traces.md`).
 
     >>> load([{"role": "user", "content": "2+2?"}, {"role": "assistant", "content": "4"}]).final_response
     '4'

@@ -24,10 +24,10 @@ SpanKind: TypeAlias = Literal["agent", "llm", "tool", "handoff", "aside", "other
 
 NOBODY_NAMED = "nothing in the record names one: name them in your code, or say --map-agent '*=NAME'"
 ONE_UNNAMED = "one of them has no name: name it in your code, or say --map-agent '*=NAME'"
-NOTHING_DONE = "no message or span of a model, an agent or a tool is in it: instrument the agent, see docs/traces.md"
+NOTHING_DONE = "no message or span of a model, an agent or a tool is in it: instrument it (docs/reference/traces.md)"
 NO_TOOL_NAMED = "a result names neither its call nor its tool: give it a tool_call_id, or a name"
 NOT_ENDED = "it has not ended"
-NOT_SENT = "contents were not recorded: switch them on in your instrumentation, see docs/traces.md"
+NOT_SENT = "contents were not recorded: switch them on in your instrumentation, see docs/reference/traces.md"
 NOT_SHOWN = "{} has a result and no span, as where somebody denies it: give the messages of the run instead"
 NOT_SETTLED = "{} waits for an approval, and what came after it may not be in the trace: give the messages instead"
 NOT_HOSTED = (

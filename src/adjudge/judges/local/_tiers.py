@@ -25,7 +25,7 @@ AGREEMENTS = (
         " 98 % (.93) on TriviaQA, 82 % (.63) on NQ301, 76 to 79 % on explanations"
     ),
 )
-"""How far a verdict of each tier can be trusted, on validation rows; `docs/judges/local.md` has all figures."""
+"""How far a verdict of each tier can be trusted, on validation rows; `docs/how-to/judges/local.md` has all figures."""
 
 AGREEMENT = AGREEMENTS[0]
 """How far a verdict of tier 0 can be trusted."""
