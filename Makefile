@@ -7,10 +7,10 @@ TRAINERS := $(patsubst requirements/trainers/%.txt,$(VENV)/trainers/%/.ready,$(w
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench oracle integration docs browser soak train lock reference clean
+.PHONY: help demo test worlds check bench oracle integration docs browser soak train lock reference release-check clean
 
 help:  ## this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 demo: $(VENV)/.run  ## a guided tour, offline
 	@$(BIN)/adjudge demo
@@ -84,6 +84,9 @@ train: $(VENV)/training/.ready  ## train the local judge anew, both tiers: minut
 	$(VENV)/training/bin/python training/tier1.py $(TRAIN)
 	$(VENV)/training/bin/python training/thresholds.py
 
+release-check: $(VENV)/release/.ready  ## build both distributions twice and check them as a stranger would (TAG=v1.2.3)
+	TAG=$(TAG) $(VENV)/release/bin/python tools/release.py
+
 reference: $(VENV)/.dev  ## write docs/reference from the docstrings
 	$(BIN)/python tools/reference.py
 
@@ -136,6 +139,11 @@ $(VENV)/site/.ready: requirements/docs.txt
 	$(PYTHON) -m venv $(VENV)/site
 	$(VENV)/site/bin/pip install --quiet $$(grep ^zensical requirements/docs.txt)
 	npm install --silent --no-audit --no-fund --prefix $(VENV)/site $$(sed -n 's/^iframe-worker==/iframe-worker@/p' requirements/docs.txt)
+	@touch $@
+
+$(VENV)/release/.ready: requirements/release.txt
+	$(PYTHON) -m venv $(VENV)/release
+	$(VENV)/release/bin/pip install --quiet -r requirements/release.txt
 	@touch $@
 
 $(VENV)/.integration: $(VENV)/.dev requirements/integration.txt

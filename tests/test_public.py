@@ -84,6 +84,33 @@ def test_every_public_name_is_documented(name: str) -> None:
         assert re.search(rf"\b{re.escape(one)}\b", reference), f"{name}.{one} is not in docs/reference"
 
 
+def interface() -> set[str]:
+    """Return every public name, with the public members of its classes."""
+    found = set()
+    inner = [path for path in (ROOT / "src" / "adjudge").rglob("*.py") if "__all__ = " in path.read_text(encoding="utf-8")]
+    places = {path.relative_to(ROOT / "src").with_suffix("").as_posix().replace("/", ".") for path in inner}
+    names = {place.removesuffix(".__init__") for place in places}
+    for name in sorted(names):
+        if "._" in name:
+            continue
+        module = importlib.import_module(name)
+        for one in module.__all__:
+            thing = getattr(module, one)
+            found.add(f"{name}.{one}")
+            if inspect.isclass(thing) and thing.__module__.startswith("adjudge"):
+                found |= {f"{name}.{one}.{member}" for member in vars(thing) if not member.startswith("_")}
+    return found
+
+
+def test_the_interface_is_the_one_that_was_promised() -> None:
+    """`golden/interface.txt` lists every public name: one that goes breaks somebody's program (docs/reference/versions.md)."""
+    listed = (ROOT / "tests" / "golden" / "interface.txt").read_text(encoding="utf-8").split()
+    assert listed == sorted(set(listed))
+    now = interface()
+    assert sorted(set(listed) - now) == [], "removed: a minor version may, after a release that warned"
+    assert sorted(now - set(listed)) == [], "new: add these lines to tests/golden/interface.txt"
+
+
 def test_every_error_stands_in_the_tree() -> None:
     """The tree at the top of `adjudge.errors` names every error."""
     from adjudge import errors
