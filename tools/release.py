@@ -60,7 +60,7 @@ def moment() -> str:
 
 
 def reproducible() -> str:
-    """Two builds give equal bytes."""
+    """See that two builds give equal bytes."""
     first, second = build(DIST), build(PLACE / "again")
     if first != second:
         raise Broken(f"two builds differ: {sorted(name for name in first if first[name] != second.get(name))}")
@@ -68,7 +68,7 @@ def reproducible() -> str:
 
 
 def contents() -> str:
-    """The wheels have what they need and nothing else, and are small."""
+    """See that the wheels have what they need and nothing else, and are small."""
     said = []
     for part, most in LARGEST.items():
         wheel = next(DIST.glob(f"{part}-[0-9]*.whl"))
@@ -90,7 +90,7 @@ def contents() -> str:
 
 
 def versions(tag: str) -> str:
-    """Package, citation and changelog name one version; a tag, where there is one, is that version."""
+    """See that package, citation and changelog name one version, and a tag, where there is one, that version."""
     version = found(r'__version__ = "(.+)"', "src/adjudge/__init__.py")
     cited = found(r"^version: (.+)$", "CITATION.cff")
     if cited != version:
@@ -110,13 +110,13 @@ def found(pattern: str, file: str) -> str:
 
 
 def metadata() -> str:
-    """The package index would take them, and show their description."""
+    """See that the package index would take them, and show their description."""
     run(BIN / "twine", "check", "--strict", *DIST.iterdir())
     return "twine finds nothing"
 
 
 def installed() -> str:
-    """An empty environment gets the wheel without extras, imports it, scores a row and plays a chapter of the tour."""
+    """Install the wheel without extras into an empty environment, score a row there and play a chapter of the tour."""
     venv = PLACE / "venv"
     run(sys.executable, "-m", "venv", venv)
     run(venv / "bin" / "pip", "install", "--quiet", next(DIST.glob("adjudge-[0-9]*.whl")))
@@ -133,7 +133,9 @@ def installed() -> str:
     size = sum(
         path.stat().st_size
         for path in site.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts and path.relative_to(site).parts[0].split("-")[0] not in apart
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and path.relative_to(site).parts[0].split("-")[0] not in apart
     )
     if len(packages) > MOST_PACKAGES or size / 1e6 > MOST_MB:
         raise Broken(f"{len(packages)} packages, {size / 1e6:.1f} MB beside sympy: {packages}")
@@ -141,8 +143,15 @@ def installed() -> str:
 
 
 def bill() -> str:
-    """What an install without extras brings is listed, with its licences."""
-    run(BIN / "cyclonedx-py", "environment", PLACE / "venv", "--output-file", PLACE / "sbom.json", "--output-reproducible")
+    """List what an install without extras brings, with its licences."""
+    run(
+        BIN / "cyclonedx-py",
+        "environment",
+        PLACE / "venv",
+        "--output-file",
+        PLACE / "sbom.json",
+        "--output-reproducible",
+    )
     return str((PLACE / "sbom.json").relative_to(ROOT))
 
 

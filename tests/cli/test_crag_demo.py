@@ -1,15 +1,17 @@
 """The chapter of the demo on benchmarks: the whole evaluator, offline."""
 
 import re
+from pathlib import Path
 
 from adjudge.crag import sample
 from adjudge.demo import _crag
+from adjudge.demo._stage import Stage
 
 
 def shown() -> str:
     """Return what the chapter says."""
     said: list[str] = []
-    _crag.chapter(said.append)
+    _crag.chapter(Stage(said.append, lambda _: None, Path()))
     return "\n\n".join(said)
 
 

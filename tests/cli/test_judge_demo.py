@@ -23,7 +23,7 @@ def chapter(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="module")
 def shown(chapter: str) -> str:
     """Return its first part, on the model."""
-    return chapter.partition("The same answers")[0]
+    return chapter.partition("4. A judge without a key")[0]
 
 
 def rows(shown: str) -> dict[str, list[str]]:
@@ -81,11 +81,11 @@ def test_answers_are_rows_of_a_judged_run(tmp_path: Path) -> None:
 
 def test_the_judge_in_the_package(chapter: str) -> None:
     """The same answers are judged by `local`, each with its probability, and what is known of it is said."""
-    table = chapter.partition("The same answers")[2]
+    table = chapter.partition("4. A judge without a key")[2]
     found = re.findall(r"^    (a\d+) .*  ([01]\.\d\d) +(CORRECT|WRONG) +(\S+)$", table, re.MULTILINE)
     assert [key for key, *_ in found] == [f"a{number}" for number in range(1, 11)]
     assert all((float(sure) >= 0.5) == (verdict == "CORRECT") for _, sure, verdict, _ in found)
     assert {"vacuous", "injected-verdict"} <= {reason for *_, reason in found}
     words = " ".join(table.split())
-    assert "in the package (local:1, rules and a small encoder)" in words
+    assert "in the package (local:1, rules and small encoders)" in words
     assert "local judge, tier 1; agreement with people" in words

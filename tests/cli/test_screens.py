@@ -73,6 +73,9 @@ def test_demo(tmp_path: Path) -> None:
     shown = result.stdout.decode()
     table = re.findall(r"^(\w+) +(\d+) +(\d+) +(\d+) +(\d+) +[\d.]+[* ]", shown, re.MULTILINE)
     assert len(table) >= 3
+    chapters = re.split(r"^(?=\d\. )", shown, flags=re.MULTILINE)[1:]
+    assert len(chapters) == 8
+    assert max(one.count("\n") for one in chapters) <= 45, "a chapter fits on a screen"
     for _, rows, *counts in table:
         assert int(rows) == sum(map(int, counts)) >= 40
     assert any(int(unscored) for _, _, _, unscored, _ in table)
@@ -82,6 +85,17 @@ def test_demo(tmp_path: Path) -> None:
     report = tmp_path / "cache" / "adjudge" / "demo" / "report.html"
     assert report.as_uri() in shown.replace("\n", "")
     assert "He drank hemlock." in report.read_text(encoding="utf-8")
+
+
+def test_one_chapter_of_the_demo(tmp_path: Path) -> None:
+    """A chapter plays alone, by its name; a name that none has is a wrong call that lists them."""
+    env = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    shown = adjudge("demo", "report", cwd=tmp_path, env=env).stdout.decode()
+    assert re.findall(r"^(\d)\. ", shown, re.MULTILINE) == ["8"]
+    assert (tmp_path / "cache" / "adjudge" / "demo" / "report.html").exists()
+    wrong = adjudge("demo", "gates", cwd=tmp_path, env=env)
+    assert wrong.returncode == 2
+    assert b"rewards, math, judges, local, benchmark, gate, environments, report" in wrong.stderr
 
 
 @pytest.mark.parametrize("command", ["scorers", "demo", "score"])

@@ -1,15 +1,21 @@
 """`adjudge demo`: the guided tour."""
 
+import click
+
 from adjudge.cli._options import new_command
 
 
 @new_command(
     "demo",
     short_help="A guided tour, offline.",
-    epilog="\b\nExample:\n  adjudge demo",
+    epilog="\b\nExamples:\n  adjudge demo\n  adjudge demo gate",
 )
-def command() -> None:
-    """Show rewards, mathematics, judges, a benchmark and a gate on bundled samples: offline, no key needed."""
+@click.argument("chapter", required=False)
+def command(chapter: str | None) -> None:
+    """Show rewards, mathematics, judges, a benchmark and a gate on bundled samples: offline, no key needed.
+
+    CHAPTER plays one: rewards, math, judges, local, benchmark, gate, environments, report.
+    """
     from rich.text import Text
 
     from adjudge.cli._show import Terminal, show_summary
@@ -21,4 +27,4 @@ def command() -> None:
         console.print(Text(text))
         console.print()
 
-    tour(say, lambda summary: show_summary(summary, console))
+    tour(say, lambda summary: show_summary(summary, console), chapter)

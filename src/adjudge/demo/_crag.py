@@ -1,13 +1,14 @@
-"""Chapter 4: the CRAG-MM evaluator from end to end, on three agents of different skill.
+"""Chapter 5: the CRAG-MM evaluator from end to end, on three agents of different skill.
 
 The agents answer the conversations of `adjudge.crag.sample`, each turn with its image and with what was said before;
 their answers are judged by the judge in the package.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.crag import CRAGEvaluator, sample
+from adjudge.demo._stage import Stage
 from adjudge.statistics import paired_difference
 
 METRICS = {
@@ -21,7 +22,7 @@ METRICS = {
 SHOWN = (("atlas", "sample-14-3"), ("atlas", "sample-10-1"), ("atlas", "sample-16-2"), ("cinder", "sample-24-3"))
 
 
-def chapter(say: Callable[[str], None]) -> None:
+def chapter(stage: Stage) -> None:
     """Evaluate the three agents of the sample; show their scores, and how far two of them differ."""
     results: dict[str, Sequence[Mapping[str, Any]]] = {}
     scores: dict[str, Mapping[str, Any]] = {}
@@ -29,19 +30,21 @@ def chapter(say: Callable[[str], None]) -> None:
         evaluator = CRAGEvaluator(sample.conversations(), sample.agent(name), "local", show_progress=False)
         results[name], scores[name] = evaluator.evaluate_agent()
     whole = scores[sample.AGENTS[0]]["all"]
-    say(
-        f"4. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
+    stage.say(
+        f"5. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
         f"{whole['total']:.0f} turns, with the files and scores of CRAG-MM"
     )
     shown = [(name, next(row for row in results[name] if row["interaction_id"] == turn)) for name, turn in SHOWN]
+    lines = []
     for name, row in shown:
         label = "a miss" if row["is_miss"] else "correct" if row["is_correct"] else "a hallucination"
-        lines = [f"wanted {row['ground_truth']!r}", f"{name} said {row['agent_response']!r}", f"counted as {label}"]
-        say("\n        ".join([f"    {row['query']}", *lines]))
-    say("\n".join(_table(scores)))
-    say(_compare(results, *sample.AGENTS[:2]))
+        said = [f"wanted {row['ground_truth']!r}", f"{name} said {row['agent_response']!r}", f"counted as {label}"]
+        lines += [f"    {row['query']}", *(f"        {line}" for line in said)]
+    stage.say("\n".join(lines))
+    stage.say("\n".join(_table(scores)))
+    stage.say(_compare(results, *sample.AGENTS[:2]))
     such = "" if shown[2][1]["is_correct"] else ", such as the third answer above"
-    say(
+    stage.say(
         "The intervals know that turns of one conversation are not independent. The judge in the package knows no "
         f'facts and misses some paraphrases{such}; eval_model_name="gpt-4o" asks a large model instead.'
     )

@@ -1,4 +1,4 @@
-"""Chapter 6: short episodes in live environments; tools and reward reach the same one through the rollout's context.
+"""Chapter 7: short episodes in live environments; tools and reward reach the same one through the rollout's context.
 
 The shop's items are our own and in the public domain (CC0), and so is the game. ScienceWorld and ALFWorld are played
 where they are installed.
@@ -11,6 +11,7 @@ from functools import partial
 from textwrap import shorten
 from typing import Any
 
+from adjudge.demo._stage import Stage
 from adjudge.environments import Context, ScienceWorldTask, close_pools
 from adjudge.environments.alfworld import games
 from adjudge.environments.tools import alfworld_step, scienceworld_step, webshop_click, webshop_search
@@ -56,14 +57,14 @@ def _household() -> Episode:
     )
 
 
-def chapter(say: Callable[[str], None]) -> None:
+def chapter(stage: Stage) -> None:
     """Play one episode of each environment that there is."""
-    say(
-        "6. Environments: one short episode in each. The agent's tools and its reward reach the same live instance "
+    stage.say(
+        "7. Environments: one short episode in each. The agent's tools and its reward reach the same live instance "
         "through the rollout's context, and a dead instance is an error, never a bad agent"
     )
-    asyncio.run(_play_all(say))
-    say(
+    asyncio.run(_play_all(stage.say))
+    stage.say(
         "The shop follows WebShop's rules on items of our own: these are adjudge shop numbers, not WebShop scores. "
         "ScienceWorld and ALFWorld are the real ones, in worker processes: a few serve thousands of rollouts, and one "
         "that is killed is replaced, its episode replayed. Play yourself: adjudge shop play 7. More is in "

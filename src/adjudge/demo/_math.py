@@ -1,7 +1,6 @@
 r"""Chapter 2: mathematical equality, decided in microseconds and impossible to hang."""
 
-from collections.abc import Callable
-
+from adjudge.demo._stage import Stage
 from adjudge.rewards.math import compare
 
 PAIRS = (
@@ -13,11 +12,11 @@ PAIRS = (
 )
 
 
-def chapter(say: Callable[[str], None]) -> None:
+def chapter(stage: Stage) -> None:
     """Compare a few answers and show how each was decided."""
     lines = ["2. Mathematics: is the answer equal to the gold one? Nothing that a model wrote is ever executed"]
     for response, gold in PAIRS:
         verdict = compare(response, gold)
         word = "equal" if verdict.equal else "not equal"
         lines.append(f"    {response}   against   {gold}\n        {word}, {verdict.reason} (tier {verdict.tier})")
-    say("\n".join(lines))
+    stage.say("\n".join(lines))

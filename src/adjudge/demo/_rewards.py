@@ -3,21 +3,15 @@
 The sample is our own and in the public domain (CC0): 12 questions with 4 rollouts each, and three broken rows.
 """
 
-from collections.abc import Callable
 from importlib.resources import as_file, files
 from pathlib import Path
 
 from adjudge.datasets import read_rows
+from adjudge.demo._stage import Stage
 from adjudge.model import Trajectory
-from adjudge.runs import Summary, score_file
+from adjudge.runs import score_file
 
-SCORERS = (
-    "qa_f1_reward",
-    "qa_em_reward",
-    "qa_f1_reward_tool",
-    "contains_reward",
-    "format_reward",
-)
+SCORERS = ("qa_f1_reward", "qa_f1_reward_tool", "format_reward")
 
 
 def sample_path() -> Path:
@@ -26,17 +20,17 @@ def sample_path() -> Path:
         return path
 
 
-def chapter(say: Callable[[str], None], show: Callable[[Summary], None]) -> None:
+def chapter(stage: Stage) -> None:
     """Score the sample rollouts and show the scores."""
     path = str(sample_path())
     rows = [row.columns for row in read_rows(path) if row.columns is not None]
-    say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
+    stage.say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
     for row in (rows[1], rows[7], rows[18]):
         used = ", ".join(Trajectory.from_messages(row["trajectory"]).tools_used) or "none"
         lines = [f"wanted {row['answer']!r}", f"got    {row['final_response']!r}", f"tools  {used}"]
-        say("\n        ".join([f"    {row['question']}", *lines]))
-    show(score_file(path, SCORERS))
-    say(
+        stage.say("\n        ".join([f"    {row['question']}", *lines]))
+    stage.show(score_file(path, SCORERS))
+    stage.say(
         "Three rows of the sample are broken on purpose, and two have no record of tool calls. They are counted apart "
         "and named, never scored 0, and the lines below the table say where the mean would lie with them."
     )
