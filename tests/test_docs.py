@@ -18,7 +18,12 @@ ELSEWHERE = [
 ]
 # Made from the docstrings, which are tests themselves, or a record of what was decided.
 MADE = [*(DOCS / "reference" / "api").glob("*.md"), *(DOCS / "decisions").glob("*.md")]
-PAGES = [ROOT / "README.md", *sorted(set(DOCS.rglob("*.md")) - {*ELSEWHERE, *MADE})]
+OTHERS = [ROOT / name for name in ("CONTRIBUTING.md", "SECURITY.md", "llms.txt")]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "skills" / "adjudge" / "SKILL.md",
+    *sorted(set(DOCS.rglob("*.md")) - {*ELSEWHERE, *MADE}),
+]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)\)")
 
 
@@ -44,7 +49,7 @@ def doctested(body: str, name: str) -> int:
     return doctest.DocTestRunner().run(test).failed
 
 
-@pytest.mark.parametrize("page", [*PAGES, *ELSEWHERE], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, *ELSEWHERE, *OTHERS], ids=lambda page: page.name)
 def test_links_lead_somewhere(page: Path) -> None:
     """Every relative link points to a file of the project."""
     for link in LINK.findall(page.read_text(encoding="utf-8")):

@@ -23,7 +23,7 @@ DIST = PLACE / "dist"
 BIN = Path(sys.executable).parent
 PARTS = {"adjudge": ROOT, "adjudge_weights": ROOT / "packages" / "weights"}
 LARGEST = {"adjudge": 2.0, "adjudge_weights": 50.0}  # MB of a wheel
-MOST_PACKAGES, MOST_MB = 18, 20.0  # of an install without extras; sympy and its mpmath are counted apart
+MOST_PACKAGES, MOST_MB = 18, 20.0  # that an install without extras brings; of the size, sympy and mpmath are left out
 NEEDED = (
     *("adjudge/py.typed", "adjudge/prompts/evaluation/verdict/v1.prompt", "adjudge/judges/local/tier0.json"),
     *("adjudge/view/static/", "adjudge/view/templates/", "adjudge/crag/sample/", "adjudge/demo/rollouts.jsonl"),
@@ -128,8 +128,10 @@ def installed() -> str:
     run(adjudge, "demo", "rewards")
     site = next(venv.glob("lib/python*/site-packages"))
     listed = run(venv / "bin" / "pip", "list", "--format", "freeze").split()
-    packages = [line.partition("==")[0] for line in listed if not line.startswith(("pip==", "setuptools=="))]
-    apart = {"pip", "setuptools", "sympy", "mpmath", "isympy.py", "__pycache__"}
+    packages = [
+        line.partition("==")[0] for line in listed if not line.startswith(("adjudge==", "pip==", "setuptools=="))
+    ]
+    apart = {"adjudge", "pip", "setuptools", "pkg_resources", "_distutils_hack", "sympy", "mpmath"}
     size = sum(
         path.stat().st_size
         for path in site.rglob("*")
