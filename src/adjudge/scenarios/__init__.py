@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adjudge.scenarios._check import CheckOptions, CheckResult, check
     from adjudge.scenarios._gate import Decision, Gate, GateFinding, Threshold, Verdict, decide
     from adjudge.scenarios._gate_file import load_gate
-    from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios, write_starter
+    from adjudge.scenarios._load import ScenarioPlace, load_agent_names, load_scenarios
     from adjudge.scenarios._reports import (
         check_langfuse,
         github_lines,
@@ -86,7 +86,6 @@ __all__ = [
     "write_json",
     "write_junit",
     "write_markdown",
-    "write_starter",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -96,7 +95,7 @@ __getattr__, __dir__ = lazy_names(
         "_check": ("CheckOptions", "CheckResult", "check"),
         "_gate": ("Decision", "Gate", "GateFinding", "Threshold", "Verdict", "decide"),
         "_gate_file": ("load_gate",),
-        "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios", "write_starter"),
+        "_load": ("ScenarioPlace", "load_agent_names", "load_scenarios"),
         "_reports": (
             "check_langfuse",
             "github_lines",

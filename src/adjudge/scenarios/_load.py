@@ -28,7 +28,6 @@ SUFFIXES = (".toml", ".yaml", ".yml")
 LARGEST = 4 << 20  # bytes of one file
 DEEPEST = 32  # levels of a YAML file
 MOST = 200_000  # values in a YAML file
-STARTERS = {"scenarios/starter.toml": "scenarios.toml", "gate.toml": "gate.toml"}
 
 _TOML_ID = re.compile(r"\s*id\s*=\s*[\"']")
 _NUMBER = re.compile(r"[-+]?(?:\.[0-9]{1,30}|[0-9]{1,30}(?:\.[0-9]{0,30})?)(?:[eE][-+]?[0-9]{1,3})?")
@@ -349,26 +348,3 @@ def load_agent_names(path: str | Path) -> AgentNames:
     document = read_yaml(text, str(file))[0] if file.suffix in SUFFIXES[1:] else read_toml(text, str(file))
     inside = document.get("agents", document) if isinstance(document, Mapping) else document
     return read_agent_names(inside, f"{file}: agents")
-
-
-def write_starter(folder: str | Path) -> list[Path]:
-    """Write a first scenario file and a gate into a folder, and return their paths.
-
-    Where one of them exists already, nothing is written, and `UsageError` says so.
-    """
-    from importlib.resources import files
-
-    places = {Path(folder) / place: name for place, name in STARTERS.items()}
-    # Both places are checked before the first file is written: half a starter would help nobody.
-    for place in places:
-        if place.exists() or place.is_symlink():
-            raise UsageError(f"{place} exists already and is not overwritten: name another folder", code="exists")
-    for place, name in places.items():
-        text = (files("adjudge.scenarios") / "starter" / name).read_text(encoding="utf-8")
-        try:
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with place.open("x", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            raise UsageError(f"{place}: {error.strerror or error}", code="cannot-write") from None
-    return list(places)
