@@ -48,27 +48,8 @@ docs: $(VENV)/site/.ready  ## the documentation site in build/site; a broken lin
 browser: docs $(VENV)/.browser  ## the viewer and the site in Chromium, which apt installs: search, keyboard, axe, hostile texts
 	$(BIN)/python -m pytest -q tests/browser
 
-bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
-	$(BIN)/python benchmarks/qa.py
-	$(BIN)/python benchmarks/math.py
-	$(BIN)/python benchmarks/score_command.py
-	$(BIN)/python benchmarks/processes.py
-	$(BIN)/python benchmarks/chat.py
-	$(BIN)/python benchmarks/judge_run.py
-	$(BIN)/python benchmarks/local_judge.py
-	$(BIN)/python benchmarks/everyday.py
-	$(BIN)/python benchmarks/intervals.py
-	$(BIN)/python benchmarks/compare.py
-	$(BIN)/python benchmarks/stopping.py
-	$(BIN)/python benchmarks/crag.py
-	$(BIN)/python benchmarks/traces.py
-	$(BIN)/python benchmarks/environments.py
-	$(BIN)/python benchmarks/shop.py
-	$(BIN)/python benchmarks/check.py
-	$(BIN)/python benchmarks/scienceworld.py
-	$(BIN)/python benchmarks/view.py
-	$(BIN)/python benchmarks/monitor.py
-	$(BIN)/python benchmarks/serve.py
+bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run, into docs/reference/performance.md
+	$(BIN)/python tools/performance.py
 
 soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
