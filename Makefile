@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 FRAMEWORKS := $(patsubst requirements/frameworks/%.txt,$(VENV)/frameworks/%/.ready,$(wildcard requirements/frameworks/*.txt))
+PEERS := $(patsubst requirements/peers/%.txt,$(VENV)/peers/%/.ready,$(wildcard requirements/peers/*.txt))
 TRAINERS := $(patsubst requirements/trainers/%.txt,$(VENV)/trainers/%/.ready,$(wildcard requirements/trainers/*.txt))
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench oracle integration docs browser soak train lock reference release-check clean
+.PHONY: help demo test worlds check bench peers oracle integration docs browser soak train lock reference release-check clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -50,6 +51,9 @@ browser: docs $(VENV)/.browser  ## the viewer and the site in Chromium, which ap
 
 bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run, into docs/reference/performance.md
 	$(BIN)/python tools/performance.py
+
+peers: $(VENV)/.run $(PEERS)  ## the same judged rows by other tools, into docs/explanation/peers.md
+	$(BIN)/python benchmarks/peers/run.py
 
 soak: $(VENV)/.worlds  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
@@ -154,6 +158,12 @@ $(FRAMEWORKS): $(VENV)/frameworks/%/.ready: requirements/frameworks/%.txt
 	$(PYTHON) -m venv $(VENV)/frameworks/$*
 	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps -r requirements/frameworks/$*.txt
 	$(VENV)/frameworks/$*/bin/pip install --quiet --no-deps --no-build-isolation --editable ./packages/weights --editable .
+	@touch $@
+
+# So do the tools that we compare with.
+$(PEERS): $(VENV)/peers/%/.ready: requirements/peers/%.txt
+	$(PYTHON) -m venv $(VENV)/peers/$*
+	$(VENV)/peers/$*/bin/pip install --quiet --no-deps -r requirements/peers/$*.txt
 	@touch $@
 
 # So do the trainers.
