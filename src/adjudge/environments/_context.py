@@ -4,7 +4,7 @@ Below it: the kinds of environment by name, and the pools of this process for ro
 same for code that cannot await.
 """
 
-from collections.abc import Coroutine, Hashable, Iterable, Mapping
+from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Self, TypeVar
 
@@ -119,23 +119,30 @@ class Context:
         # By spec, with the given pools last: they win over default pools of the same spec.
         pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
-        # A guess could give a reward of the wrong environment.
-        if len(found) > 1:
-            raise UsageError(
-                f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
-                code="ambiguous-kind",
-            )
+        self._check_single(found, spec)
         return found[0] if found else None
 
     def last_resource(self, spec: Hashable) -> LeasedEnvironment | None:
-        """Return the environment of that spec or kind that this rollout has, or had last; None if it never had one.
-
-        This is what a reward reads: an environment that was released before it was scored is an error, and different
-        from an episode that never was.
-        """
+        """Return the environment of that spec or kind that this rollout has, or had last, here; None if it had none."""
         # What this context has had itself: a lease that was released is not in its pool any more.
         past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
         return self.find_resource(spec) or (past[-1] if past else None)
+
+    async def reach_resource(self, spec: Hashable) -> LeasedEnvironment | None:
+        """Return the environment of that spec or kind that this rollout has, or had last, here or in another process.
+
+        This is what a reward reads. It starts nothing: None means that neither this process nor the server of a given
+        pool knows one. An environment that was released before it was scored is an error when it is read.
+        """
+        lease = self.last_resource(spec)
+        if lease is not None:
+            return lease
+        pools = [pool for pool in self._pools if spec in (pool.spec, pool.spec.kind)]
+        found = [lease for pool in pools if (lease := await pool.reach(self.rollout_id, holder=self._holder))]
+        self._check_single(found, spec)
+        for lease in found:
+            self._leases[lease.spec] = self._past[lease.spec] = lease
+        return found[0] if found else None
 
     async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
@@ -164,6 +171,14 @@ class Context:
     def __exit__(self, *exception: object) -> None:
         self._is_left = True
         self.sync.release_resource()
+
+    def _check_single(self, found: Sequence[LeasedEnvironment], spec: Hashable) -> None:
+        # A guess could give a reward of the wrong environment.
+        if len(found) > 1:
+            raise UsageError(
+                f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
+                code="ambiguous-kind",
+            )
 
     def _check_entered(self) -> None:
         if self._is_left:
