@@ -43,7 +43,7 @@ def serve(
     lease_s: float,
     token_file: str | None,
 ) -> None:
-    """Lease environments of each KIND (webshop, alfworld, scienceworld, or module:Spec) until interrupted.
+    """Lease environments of each KIND until interrupted (webshop, alfworld, scienceworld, your own, or module:Spec).
 
     An address that other machines can reach needs a token.
     """

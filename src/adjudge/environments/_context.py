@@ -6,6 +6,7 @@ same for code that cannot await.
 
 from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, Self, TypeVar
 
 from adjudge.environments._lease import ACTING, LeasedEnvironment
@@ -19,6 +20,7 @@ __all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools", "default_
 
 T = TypeVar("T")
 
+ENTRY_POINTS = "adjudge.environments"
 _KINDS = {
     "alfworld": "adjudge.environments.alfworld:AlfworldSpec",
     "scienceworld": "adjudge.environments.scienceworld:ScienceWorldSpec",
@@ -28,17 +30,25 @@ _KINDS = {
 
 
 def default_spec(kind: str) -> EnvSpec:
-    """Return the spec that a bare kind means; a kind is a known name, or `module:Class`."""
+    """Return the spec that a bare kind means; a kind is a known name, that of an entry point, or `module:Class`."""
     place = _KINDS.get(kind, kind)
-    module, colon, name = place.partition(":")
-    if not colon:
-        raise UsageError(f"no environment is called {kind!r}{closest(kind, _KINDS)}", code="unknown-environment")
+    if ":" not in place:
+        plugins = {point.name: f"{point.module}:{point.attr}" for point in entry_points(group=ENTRY_POINTS)}
+        if kind not in plugins:
+            hint = closest(kind, [*_KINDS, *plugins])
+            raise UsageError(f"no environment is called {kind!r}{hint}", code="unknown-environment")
+        place = plugins[kind]
+    module, _, name = place.partition(":")
     try:
         found: object = getattr(import_module(module), name)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"{place} cannot be imported: {error}", code="unknown-environment") from error
     if not isinstance(found, type) or not issubclass(found, EnvSpec):
         raise UsageError(f"{place} is not an EnvSpec", code="unknown-environment")
+    # By another name the rollout's open lease would not be found again.
+    if ":" not in kind and found.kind != kind:
+        message = f"{place} is installed as {kind!r} and is of the kind {found.kind!r}"
+        raise UsageError(f"{message}: give both one name", code="unknown-environment")
     return found()
 
 

@@ -17,7 +17,7 @@ from adjudge.model import Outcome
 from adjudge.rewards._tag import reward
 from adjudge.text.values import plain
 
-__all__ = ["alfworld_episode_reward", "scienceworld_reward", "webshop_reward"]
+__all__ = ["alfworld_episode_reward", "episode_reward", "scienceworld_reward", "webshop_reward"]
 
 _NO_EPISODE = "no-episode"
 _NO_ENVIRONMENT = "no-environment"
@@ -74,6 +74,24 @@ async def scienceworld_reward(final_response: str | None, context: Any) -> dict[
         "failed": outcome.failed,
     }
     return _with_reason(result, outcome)
+
+
+@reward(version="1", parts=("success",))
+async def episode_reward(context: Any, kind: str) -> dict[str, Any]:
+    """Value of the episode in the rollout's environment of this kind, as the environment itself says.
+
+    For environments of your own: `episode_reward(kind='maze')`. One that says nothing is an error.
+    """
+
+    async def read(env: Any) -> Outcome:
+        raise AdjudgeError(f"{type(env).__name__} has no outcome()", code=_PROTOCOL)
+
+    outcome, error = await _outcome(context, kind, read)
+    if outcome is not None and outcome.reward is None and outcome.done_reason != _NO_EPISODE:
+        error = f"{_PROTOCOL}: the {kind} environment says nothing of a reward"
+    if outcome is None or error:
+        return {"reward": 0.0, "success": None, "error": error}
+    return _with_reason({"reward": _number(outcome.reward), "success": outcome.success}, outcome)
 
 
 async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tuple[Outcome | None, str]:
