@@ -145,7 +145,8 @@ class Context:
         pool knows one. An environment that was released before it was scored is an error when it is read.
         """
         lease = self.last_resource(spec)
-        if lease is not None:
+        # One of another process may have been replaced over there: its pool looks.
+        if lease is not None and not lease.is_guest:
             return lease
         pools = [pool for pool in self._pools if spec in (pool.spec, pool.spec.kind)]
         found = [lease for pool in pools if (lease := await pool.reach(self.rollout_id, holder=self._holder))]

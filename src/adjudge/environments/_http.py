@@ -313,7 +313,7 @@ class HttpInstance(RemoteInstance, AskedInstance):
         try:
             found = await self._ask("join", _CLAIM, kind=spec.kind, spec=asdict(spec), rollout=rollout_id)
             self._session, self._is_guest = found.session, True
-            return Joined(self, found.turn, found.task, found.first, found.last)
+            return Joined(found.session, self, found.turn, found.task, found.first, found.last)
         except EnvError as error:
             if error.code == NO_ENVIRONMENT:
                 return None

@@ -29,6 +29,7 @@ class JoinedEnvironment(LeasedEnvironment):
 
     def __init__(self, pool: "Pool", rollout_id: str, joined: "Joined") -> None:
         super().__init__(pool, rollout_id, None)
+        self.name = joined.name
         self._instance = joined.instance
         self._task = joined.task
         self._first = joined.first

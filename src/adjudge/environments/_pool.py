@@ -13,6 +13,7 @@ from typing import Self
 from adjudge.environments._errors import EnvAcquireTimeout, EnvDied, EnvError, EnvStepTimeout
 from adjudge.environments._joined import JoinedEnvironment
 from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._local import backend_of
 from adjudge.environments._loops import BACKGROUND, Ticket
 from adjudge.environments._roster import Counts, InstanceTicket, Member, Roster
 from adjudge.environments._world import Backend, EnvSpec, PoolLimits, SharingBackend
@@ -48,7 +49,7 @@ class Pool:
     ) -> None:
         self.spec = spec
         self.limits = limits or PoolLimits()
-        self._backend = _backend_of(spec.home if backend is None else backend)
+        self._backend = backend_of(spec.home if backend is None else backend)
         self._sharing = self._backend if isinstance(self._backend, SharingBackend) else None
         # Worlds in this process are cheap; a worker costs a process, and more of them than cores gain nothing.
         home = backend if isinstance(backend, str) else spec.home
@@ -115,8 +116,11 @@ class Pool:
 
         Unlike `acquire` it starts nothing.
         """
-        self._drop_stale(rollout_id)
-        return self.find(rollout_id) or await self._join(rollout_id, holder, thorough=True)
+        lease = self.find(rollout_id)
+        # Where another process holds it, it may be another one by now.
+        if lease is None or lease.is_guest:
+            return await self._join(rollout_id, holder, thorough=True)
+        return lease
 
     def release(self, lease: LeasedEnvironment, *, holder: object = None, end: bool = False) -> None:
         """Remove a holder from a lease, and take the instance back with the last one; `end` ends the instance now."""
@@ -228,6 +232,12 @@ class Pool:
         if self._sharing is None:
             return None
         found = await self._sharing.join(self.spec, rollout_id, self.limits, thorough=thorough)
+        old = self._leases.get(rollout_id)
+        if isinstance(old, JoinedEnvironment):
+            if found is not None and found.name == old.name and not old.is_stale:
+                await found.instance.close()
+                return old
+            self.take_back(old)
         if found is None:
             return None
         lease = JoinedEnvironment(self, rollout_id, found)
@@ -381,17 +391,3 @@ def _seconds(timeout: object) -> float:
     if not isinstance(timeout, int | float) or isnan(timeout):
         raise UsageError(f"timeout must be a number of seconds, not {timeout!r}", code="bad-limit")
     return timeout
-
-
-def _backend_of(backend: str | Backend) -> Backend:
-    if backend == "process":
-        from adjudge.environments._local import InProcess
-
-        return InProcess()
-    if backend == "worker":
-        from adjudge.environments._local import WorkerBackend
-
-        return WorkerBackend()
-    if isinstance(backend, str):
-        raise UsageError(f"a backend must be 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
-    return backend

@@ -6,6 +6,7 @@ A request that arrives again with the same key gets the same answer, or waits un
 """
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import secrets
@@ -84,17 +85,18 @@ class _Session:
 
 
 class EnvServer:
-    """Serves the environments of some pools over HTTP, on the running event loop.
+    """Serves the environments of some pools over HTTP, on the running event loop; with `openenv` to its clients, too.
 
     Only loopback addresses are served without a token.
     """
 
-    def __init__(self, pools: Iterable[Pool], *, token: str | None = None) -> None:
+    def __init__(self, pools: Iterable[Pool], *, token: str | None = None, openenv: bool = False) -> None:
         self.pools: dict[str, Pool] = {}
         for pool in pools:
             if self.pools.setdefault(pool.spec.kind, pool) is not pool:
                 raise UsageError(f"a server can have only one pool of the kind {pool.spec.kind}", code="ambiguous-kind")
         self._token = token
+        self._openenv = openenv
         self._sessions: dict[str, _Session] = {}
         self._claims: dict[tuple[str | None, str], str] = {}  # names of sessions, by rollout and kind
         self._past: OrderedDict[tuple[str | None, str], str] = OrderedDict()  # why a rollout has none any more
@@ -110,6 +112,13 @@ class EnvServer:
         app = web.Application(client_max_size=_MOST_BYTES)
         app.router.add_get("/v1/status", self._status)
         app.router.add_post("/v1/{what}", self._call)
+        if self._openenv:
+            from adjudge.environments._openenv_server import OpenEnvDoor
+
+            for kind, pool in self.pools.items():
+                door = OpenEnvDoor(self, pool)
+                for prefix in [f"/{kind}", ""] if len(self.pools) == 1 else [f"/{kind}"]:
+                    door.add_routes(app, prefix)
         runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0)
         await runner.setup()
         try:
@@ -124,7 +133,7 @@ class EnvServer:
 
     async def _status(self, request: "web.Request") -> "web.Response":
         """Return the counts of the pools."""
-        if not self._is_allowed(request):
+        if not self.is_allowed(request):
             return _refusal()
         counts = {kind: {**asdict(pool.counts()), "size": pool.size} for kind, pool in self.pools.items()}
         return _response(200, _ENCODER.encode(counts))
@@ -133,7 +142,7 @@ class EnvServer:
         """Answer one call; whatever it contains, the answer is one of ours."""
         from aiohttp import web
 
-        if not self._is_allowed(request):
+        if not self.is_allowed(request):
             return _refusal()
         with Caught() as caught:
             if request.content_type != _JSON:  # which a foreign page in a browser cannot send without permission
@@ -160,11 +169,12 @@ class EnvServer:
         if session is None:
             raise EnvDied("there is no such session: it was closed, it expired, or the server was restarted")
         if what == "close":
-            self._drop(name, "released")
+            self.drop(name, "released")
             await session.lease.close()
             return 200, b"{}"
         if what == "claim":
-            return 200, _ENCODER.encode({"claimed": self._claim(name, given)})
+            claimed = self.claim(name, str(given.get("rollout")), whole(given.get("turn")) or 0)
+            return 200, _ENCODER.encode({"claimed": claimed})
         if what == "unclaim":
             if session.rollout == given.get("rollout"):
                 self._unclaim(session, "released")
@@ -175,15 +185,19 @@ class EnvServer:
         return await session.answers.get(key, what.encode() + b"\n" + body, lambda: _call(lease, what, given))
 
     async def _open(self, given: dict[str, Any]) -> object:
-        pool = self._pool(given)
+        name, _ = await self.lease(self._pool(given), min(600.0, float(given.get("timeout", 60.0))))
+        return {"session": name}
+
+    async def lease(self, pool: Pool, timeout: float) -> tuple[str, LeasedEnvironment]:  # noqa: ASYNC109 (as acquire)
+        """Open a session; return its name and its lease."""
         # Sessions that have expired are dropped when the next one opens: no timer is needed, and the dict stays small.
         for ended in [name for name, session in self._sessions.items() if not session.lease.is_open]:
-            self._drop(ended, "expired")
+            self.drop(ended, "expired")
         # Whoever knows the name may act in the session, so it must not be guessed.
         name = secrets.token_urlsafe(18)
-        lease = await pool.acquire(name, timeout=min(600.0, float(given.get("timeout", 60.0))))
+        lease = await pool.acquire(name, timeout=timeout)
         self._sessions[name] = _Session(lease, _Answers(_KEPT))
-        return {"session": name}
+        return name, lease
 
     def _pool(self, given: dict[str, Any]) -> Pool:
         """Return the pool that a request names; a spec that is not ours is refused."""
@@ -208,7 +222,7 @@ class EnvServer:
             raise self._gone(rollout, kind)
         lease = session.lease
         if not lease.is_open:
-            self._drop(name, "expired")
+            self.drop(name, "expired")
             raise self._gone(rollout, kind)
         return {"session": name, "turn": session.turn, "task": lease.task, "first": lease.first, "last": lease.last}
 
@@ -219,13 +233,18 @@ class EnvServer:
             return EnvError(f"no {kind} environment of rollout {rollout} is known here", code=NO_ENVIRONMENT)
         return EnvDied(f"the {kind} environment of rollout {rollout} was {why} before it was read", code=f"lease-{why}")
 
-    def _claim(self, name: str, given: dict[str, Any]) -> bool:
-        """Make a session the rollout's, unless it has one that is as new."""
-        session, rollout, turn = self._sessions[name], str(given.get("rollout")), whole(given.get("turn")) or 0
+    def claim(self, name: str, rollout: str | None, turn: int | None) -> bool:
+        """Make a session the rollout's, unless it has one that is as new; without a turn this one is the newest."""
+        session = self._sessions[name]
         other = self._sessions.get(self._claims.get((rollout, session.lease.spec.kind), ""))
-        if other is not None and other is not session and other.lease.is_open and other.turn >= turn:
-            return False
+        if other is not None and other is not session and other.lease.is_open:
+            if turn is not None and other.turn >= turn:
+                return False
+            turn = other.turn + 1 if turn is None else turn
         self._unclaim(session, "released")
+        if rollout is None:
+            return True
+        turn = turn or 0
         session.rollout, session.turn = rollout, turn
         self._claims[session.claim] = name
         self._past.pop(session.claim, None)
@@ -241,12 +260,15 @@ class EnvServer:
         if len(self._past) > _MOST_PAST:
             self._past.popitem(last=False)
 
-    def _drop(self, name: str, why: str) -> None:
-        """Forget a session."""
-        self._unclaim(self._sessions[name], why)
-        del self._sessions[name]
+    def drop(self, name: str, why: str) -> None:
+        """Forget a session, if it is known."""
+        session = self._sessions.get(name)
+        if session is not None:
+            self._unclaim(session, why)
+            del self._sessions[name]
 
-    def _is_allowed(self, request: "web.Request") -> bool:
+    def is_allowed(self, request: "web.Request") -> bool:
+        """Whether a request has the token, or needs none."""
         if self._token is None:
             try:
                 # The host that the client named: a foreign page may use a name of its own that leads to this machine.
@@ -254,8 +276,15 @@ class EnvServer:
             except ValueError:  # a header without a valid host
                 return False
         # Compared in constant time: the time of an answer must not tell how much of a guess was right.
-        given = request.headers.get("Authorization", "")
-        return hmac.compare_digest(given.encode(errors="surrogateescape"), f"Bearer {self._token}".encode())
+        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
+        # OpenEnv's client can send a token only as the password of its URL.
+        basic = base64.b64encode(f"token:{self._token}".encode())
+        wanted = (f"Bearer {self._token}".encode(), b"Basic " + basic)
+        return hmac.compare_digest(given, wanted[0]) or hmac.compare_digest(given, wanted[1])
+
+    def refusal(self) -> "web.Response":
+        """Return the answer to a request that is not allowed."""
+        return _refusal()
 
 
 _CALLS = ("reset", "step", "outcome", "health")

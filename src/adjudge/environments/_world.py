@@ -147,9 +147,10 @@ class Backend(Protocol):
 class Joined:
     """An instance that a rollout has in another process, and how far its episode is.
 
-    `turn` counts the instances that the rollout has had: the latest is the one that counts.
+    `name` tells it from others. `turn` counts the instances that the rollout has had: the latest one is its own.
     """
 
+    name: str
     instance: Instance
     turn: int
     task: Any = None
