@@ -45,7 +45,7 @@ integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.r
 browser: $(VENV)/.browser  ## the viewer in Chromium, which apt installs: keyboard, axe, hostile texts
 	$(BIN)/python -m pytest -q tests/browser
 
-bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run
+bench: $(VENV)/.oracle $(VENV)/.worlds $(VENV)/trainers/ray/.ready  ## speed and memory, as ratios to peers in the same run
 	$(BIN)/python benchmarks/qa.py
 	$(BIN)/python benchmarks/math.py
 	$(BIN)/python benchmarks/score_command.py
@@ -66,9 +66,11 @@ bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers 
 	$(BIN)/python benchmarks/view.py
 	$(BIN)/python benchmarks/monitor.py
 	$(BIN)/python benchmarks/serve.py
+	$(VENV)/trainers/ray/bin/python benchmarks/scale.py
 
-soak: $(VENV)/.worlds  ## long fault tests at their full counts
+soak: $(VENV)/.worlds $(VENV)/trainers/ray/.ready  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
+	ADJUDGE_SOAK=1 $(VENV)/trainers/ray/bin/python -m pytest -q -W default tests/trainers/test_ray.py
 
 train: $(VENV)/training/.ready  ## train the local judge anew, both tiers: minutes with a GPU, days without (TRAIN=--without-share-alike)
 	$(VENV)/training/bin/python training/tier0.py $(TRAIN)

@@ -2,16 +2,19 @@
 
 import json
 import random
+import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from adjudge.errors import UsageError
+from adjudge.errors import MissingExtra, UsageError
+from adjudge.integrations.ray import connected
 from adjudge.runs import Finished, Fleet, MemberLost, RunConfig, judge_file, open_run, resume_run
 from adjudge.runs._shards import fleet_folder
 from adjudge.runs._store import Store
@@ -176,3 +179,18 @@ def test_stopping_early_is_not_for_fleets(tmp_path: Path) -> None:
     config = RunConfig(cache="off", thresholds={"openai:m": 0.5}, stop_early=True)
     with ChatServer(correct) as server, pytest.raises(UsageError, match="--stop-early"):
         judged(rows, server, tmp_path / "a.run", ProcessFleet(1), config)
+
+
+def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error says which extra brings it; nothing is started."""
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"adjudge\[ray\]"), connected("local"):
+        pass
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:1", "nowhere.invalid:6379"])
+def test_an_address_without_a_cluster(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a wrong call at once: Ray itself would go on asking for minutes."""
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
+    with pytest.raises(UsageError, match="there is no Ray at"), connected(address):
+        pass
