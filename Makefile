@@ -49,14 +49,16 @@ docs: $(VENV)/site/.ready  ## the documentation site in build/site; a broken lin
 browser: docs $(VENV)/.browser  ## the viewer and the site in Chromium, which apt installs: search, keyboard, axe, hostile texts
 	$(BIN)/python -m pytest -q tests/browser
 
-bench: $(VENV)/.oracle $(VENV)/.worlds  ## speed and memory, as ratios to peers in the same run, into docs/reference/performance.md
+bench: $(VENV)/.oracle $(VENV)/.worlds $(VENV)/trainers/ray/.ready  ## speed and memory, as ratios to peers in the same run, into docs/reference/performance.md
 	$(BIN)/python tools/performance.py
+	$(VENV)/trainers/ray/bin/python benchmarks/scale.py
 
 peers: $(VENV)/.run $(PEERS)  ## the same judged rows by other tools, into docs/explanation/peers.md
 	$(BIN)/python benchmarks/peers/run.py
 
-soak: $(VENV)/.worlds  ## long fault tests at their full counts
+soak: $(VENV)/.worlds $(VENV)/trainers/ray/.ready  ## long fault tests at their full counts
 	ADJUDGE_SOAK=1 $(BIN)/python -m pytest -q -m soak
+	ADJUDGE_SOAK=1 $(VENV)/trainers/ray/bin/python -m pytest -q -W default tests/trainers/test_ray.py
 
 train: $(VENV)/training/.ready  ## train the local judge anew, both tiers: minutes with a GPU, days without (TRAIN=--without-share-alike)
 	$(VENV)/training/bin/python training/tier0.py $(TRAIN)

@@ -201,7 +201,7 @@ async def test_openenv() -> None:
             assert (await env.outcome()).reward == 1.0
             assert await env.health()
             await env.reset(None)
-            with pytest.raises(EnvProtocolError, match="division by zero"):
+            with pytest.raises(EnvDied, match="division by zero"):
                 await env.step("boom")
         assert list(rows) == []
 
@@ -209,7 +209,7 @@ async def test_openenv() -> None:
 async def test_openenv_that_hangs_up() -> None:
     """A session that the server ends is `EnvDied`; a task that is no mapping is none."""
     async with (
-        openenv(iter(recorded("openenv-echo")[:1])) as url,
+        openenv(iter(recorded("openenv-echo")[:2])) as url,
         Pool(OpenEnvSpec(), 1, OpenEnvBackend(url)) as pool,
     ):
         env = await pool.acquire("r")

@@ -144,6 +144,8 @@ async def test_other_booting_servers_are_waited_for(spec: EnvSpec, backend: type
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         await socket.receive()
+        await socket.send_json({"type": "state", "data": {}})
+        await socket.receive()
         return socket
 
     app = web.Application()

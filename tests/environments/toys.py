@@ -141,3 +141,17 @@ class FrailChancySpec(FrailSpec):
 
     kind: ClassVar[str] = "frail-chancy"
     deterministic: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FarSpec(ToySpec):
+    """A counter that a reward knows, so that its reward can be asked for in another process."""
+
+    kind: ClassVar[str] = "scienceworld"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FarChancySpec(FarSpec):
+    """The same, and it may not be replayed."""
+
+    deterministic: ClassVar[bool] = False

@@ -13,7 +13,7 @@ ADAPTERS = sorted(
 )
 TRAINERS = (
     "torch", "transformers", "trl", "verl", "ray", "verifiers", "inspect_ai", "openenv", "agentlightning", "skyrl_gym",
-    "openrlhf", "nemo_gym",
+    "openrlhf", "nemo_gym", "gymnasium", "mcp",
 )  # fmt: skip
 
 

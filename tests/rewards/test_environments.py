@@ -167,11 +167,15 @@ def test_no_episode(name: str, spec: EnvSpec, columns: dict[str, Any]) -> None:
 
 
 def test_no_environment_is_started_to_say_so() -> None:
-    """A rollout that never had an environment is no reason to start one."""
+    """A rollout that never had an environment is an error, never 0, and no reason to start one."""
     with Pool(RoomSpec(), 1) as pool:
         context = Context("r", pools=[pool])
         result = asyncio.run(webshop_reward(None, context=context, task_id=0))
-        assert result == {"reward": 0.0, "output": "", "reason": "no-episode"}
+        assert (result["reward"], result["error"].partition(":")[0]) == (0.0, "no-environment")
+        row = {"final_response": None, "task_id": 0}
+        score = asyncio.run(get_reward("webshop_reward").ascore(row, context=context))
+        assert (score.status, score.value) == ("error", None)
+        assert str(score.reason).startswith("no-environment: rollout r has no webshop environment")
         assert pool.counts().starts == 0
 
 

@@ -4,6 +4,8 @@
 """
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +25,7 @@ from adjudge.integrations import RewardFault
 from adjudge.integrations.openenv import Steps, rubric
 from adjudge.model import Score
 from adjudge.rewards import reward
+from support import ROOT
 from trainers import golden
 
 
@@ -201,3 +204,51 @@ def test_golden_rows(scorer: str) -> None:
     ended = Reply(done=True)
     values = [world.rubric(Say(text=row["response"]), ended) for world, row in zip(worlds, rows, strict=True)]
     golden.check(scorer, values)
+
+
+@contextmanager
+def our_server(kind: str) -> Iterator[str]:
+    """Serve a world of ours by the command, with a Python that has it; skip where there is none."""
+    module = {"webshop": "adjudge", "scienceworld": "scienceworld", "alfworld": "textworld"}[kind]
+    pythons = [sys.executable, str(ROOT / ".venv" / "bin" / "python")]
+    found = [
+        one
+        for one in pythons
+        if not subprocess.run([one, "-c", f"import {module}"], check=False, capture_output=True).returncode
+    ]
+    if not found:
+        pytest.skip(f"needs {module}: make worlds")
+    command = [found[0], "-m", "adjudge", "env", "serve", kind, "--openenv", "--port", "0", "--size", "1"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield server.stdout.readline().split()[-1]
+        finally:
+            server.terminate()
+
+
+PLAYED: list[tuple[str, dict[str, Any], list[str], str]] = [
+    ("webshop", {"seed": 0}, ["search[bottle]"], "Results"),
+    ("scienceworld", {"task": {"name": "find-living-thing", "variation": 0}}, ["look around"], "room"),
+    ("alfworld", {"task": "book_by_desklamp"}, ["look"], ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "task", "actions", "shown"), PLAYED, ids=[row[0] for row in PLAYED])
+def test_the_real_client_plays_our_worlds(kind: str, task: dict[str, Any], actions: list[str], shown: str) -> None:
+    """Over the address of the only kind, and over that of the kind; at the end the place is free again."""
+    with our_server(kind) as url:
+        for address in (url, f"{url}/{kind}"):
+            with GenericEnvClient(base_url=address).sync() as client:
+                first = client.reset(**task, episode_id="e1")
+                assert first.observation["text"]
+                assert (first.reward, first.done) == (None, False)
+                for action in actions:
+                    result = client.step({"message": action})
+                assert shown.lower() in result.observation["text"].lower()
+                state = client.state()
+                assert (state["episode_id"], state["step_count"], state["kind"]) == ("e1", len(actions), kind)
+                with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
+                    client.step({"text": "x"})
+                with pytest.raises(RuntimeError, match="VALIDATION_ERROR"):
+                    client.reset(task={"no": "such"})

@@ -137,6 +137,11 @@ class ScoreThreshold(click.ParamType[tuple[str, float]]):
         return score.strip(), least
 
 
+RAY = click.option(
+    "--ray",
+    metavar="ADDRESS",
+    help="Do the work on this Ray cluster: auto, HOST:PORT, ray://...; local starts one here.",
+)
 MAP = click.option(
     "--map", "columns", multiple=True, type=ColumnMapping(), help="Give an argument its column. Repeatable."
 )

@@ -20,6 +20,7 @@ Examples:
   adjudge env serve webshop
   adjudge env serve scienceworld alfworld --size 8 --port 8765
   adjudge env serve my_worlds:MazeSpec --backend worker
+  adjudge env serve webshop --openenv
   adjudge env serve webshop --host 0.0.0.0 --token-file token.txt""",
 )
 @click.argument("kinds", nargs=-1, required=True, metavar="KIND...")
@@ -31,6 +32,7 @@ Examples:
 )
 @click.option("--lease", "lease_s", type=SECONDS, default=900.0, show_default=True,
               help="Seconds without a call after which a session ends.")  # fmt: skip
+@click.option("--openenv", is_flag=True, help="Speak OpenEnv, too: /ws, /reset, /step, /state, /health.")
 @click.option(
     "--token-file", type=click.Path(exists=True, dir_okay=False), help="File with the token; or set ADJUDGE_ENV_TOKEN."
 )
@@ -41,9 +43,10 @@ def serve(
     size: int | None,
     backend: str | None,
     lease_s: float,
+    openenv: bool,
     token_file: str | None,
 ) -> None:
-    """Lease environments of each KIND (webshop, alfworld, scienceworld, or module:Spec) until interrupted.
+    """Lease environments of each KIND until interrupted (webshop, alfworld, scienceworld, your own, or module:Spec).
 
     An address that other machines can reach needs a token.
     """
@@ -61,7 +64,7 @@ def serve(
 
     async def run() -> None:
         try:
-            async with EnvServer(pools, token=token).serving(host, port) as bound:
+            async with EnvServer(pools, token=token, openenv=openenv).serving(host, port) as bound:
                 # An IPv6 address is in brackets in a URL.
                 shown = f"[{host}]" if ":" in host else host
                 click.echo(f"serving {', '.join(pool.spec.kind for pool in pools)} at http://{shown}:{bound}")

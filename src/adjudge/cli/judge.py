@@ -12,6 +12,7 @@ from adjudge.cli._options import (
     JUDGING,
     LIMITS,
     MAP,
+    RAY,
     THRESHOLDS,
     Share,
     dry_run_option,
@@ -66,6 +67,7 @@ Examples:
   adjudge judge run rows.jsonl --judge openai:llama --base-url http://localhost:8000/v1
   adjudge judge run rows.jsonl --judge openai:gpt-4.1 --price 2,8 --max-cost 5 --run july.run
   adjudge judge run rows.jsonl --judge local:1 --calibration calibration/local-1.json
+  adjudge judge run rows.jsonl --judge openai:gpt-4.1-mini --ray auto
 
 \b
 Columns may have other names: query, prompt or input; references, answer or ground_truth;
@@ -86,6 +88,7 @@ no score); 130 and 143 interrupted. To resume a run that did not end: adjudge re
     "--calibration", help="By adjudge judge calibrate: corrects the mean. By adjudge judge fit: corrects each verdict."
 )
 @MAP
+@RAY
 @dry_run_option
 def run(
     rows: str,
@@ -95,12 +98,14 @@ def run(
     out: str | None,
     calibration: str | None,
     dry_run: bool,
+    ray: str | None,
     **more: Any,
 ) -> int:
     """Judge every row of ROWS (JSON lines, CSV or Parquet) with id, question, reference and response.
 
     Replies are kept in the run file before they are read, so that nothing is paid twice.
     """
+    from adjudge.cli._ray import fleet_at
     from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, judge_file
 
@@ -120,7 +125,7 @@ def run(
             options["fit"] = calibration
         else:
             known = load_calibration(calibration)
-    with exit_on_sigterm(), live() as watch:
+    with exit_on_sigterm(), fleet_at(ray) as fleet, live() as watch:
         finished = judge_file(
             rows,
             judge,
@@ -131,6 +136,7 @@ def run(
             out=out,
             calibration=known,
             watch=watch,
+            fleet=fleet,
         )
     return show_finished(finished, to_stderr=out == "-")
 

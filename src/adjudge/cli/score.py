@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from adjudge.cli._options import ACCEPT_CHANGES, MAP, NO_CODE, Share, new_command
+from adjudge.cli._options import ACCEPT_CHANGES, MAP, NO_CODE, RAY, Share, new_command
 
 
 @new_command(
@@ -16,6 +16,7 @@ Examples:
   adjudge score rows.csv --scorer qa_em_reward --map final_response=completion --out scores.jsonl
   adjudge score rows.jsonl --scorer 'qa_f1_reward_tool(f1_threshold=0.5)' --workers 4
   adjudge score rows.jsonl --scorer local:0 --scorer qa_f1_reward --run july.run
+  adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl --ray auto
   zcat rows.jsonl.gz | adjudge score - --scorer my_rewards:brevity --out -
 
 \b
@@ -35,6 +36,7 @@ Exit codes: 0 scored; 2 the call is wrong; 3 no rows, or more than --max-failed 
 @click.option(
     "--workers", type=click.IntRange(min=1), help="Processes that score [1], or calls in flight of a run [32]."
 )
+@RAY
 @click.option("--max-failed", default="5%", show_default=True, type=Share(), help="Share of rows that may fail.")
 @ACCEPT_CHANGES
 @NO_CODE
@@ -57,6 +59,7 @@ def command(
     cannot be scored becomes an error row; the others are scored. With --run, or where a scorer asks a model, the
     scores are kept in a run file, which adjudge show, rescore, resume and runs merge read.
     """
+    from adjudge.cli._ray import fleet_at, mapping_at
     from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
     from adjudge.rewards import get_scorer
@@ -73,12 +76,20 @@ def command(
 
         limits = {"workers": workers} if workers else {}
         config = RunConfig(**limits, max_unscored=max_failed, accept_changes=more["accept_changes"])
-        with exit_on_sigterm(), live() as watch:
+        with exit_on_sigterm(), fleet_at(more["ray"]) as fleet, live() as watch:
             finished = score_run(
-                rows, scorers, columns=dict(columns), format=kind, config=config, run=run, out=out, watch=watch
+                rows,
+                scorers,
+                columns=dict(columns),
+                format=kind,
+                config=config,
+                run=run,
+                out=out,
+                watch=watch,
+                fleet=fleet,
             )
         return show_finished(finished, to_stderr=out == "-")
-    with progress(rows) as on_progress:
+    with mapping_at(more["ray"]) as map_over, progress(rows) as on_progress:
         summary = score_file(
             rows,
             scorers,
@@ -87,6 +98,7 @@ def command(
             workers=workers or 1,
             format=kind,
             on_progress=on_progress,
+            map_over=map_over,
         )
     show_summary(summary, Terminal(stderr=out == "-"))
     # A mean over a few of the rows decides nothing.

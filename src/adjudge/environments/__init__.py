@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from adjudge.environments._pool import Pool
     from adjudge.environments._roster import Counts
     from adjudge.environments._server import EnvServer
-    from adjudge.environments._world import Backend, EnvSpec, Instance, PoolLimits, World
+    from adjudge.environments._world import Backend, EnvSpec, Instance, Joined, PoolLimits, SharingBackend, World
     from adjudge.environments.alfworld import AlfworldSpec
     from adjudge.environments.scienceworld import ScienceWorldSpec, ScienceWorldTask
     from adjudge.environments.webshop import WebShopSpec
@@ -61,6 +61,7 @@ __all__ = [
     "HttpBackend",
     "InProcess",
     "Instance",
+    "Joined",
     "LeasedEnvironment",
     "OpenEnvBackend",
     "OpenEnvSpec",
@@ -68,6 +69,7 @@ __all__ = [
     "PoolLimits",
     "ScienceWorldSpec",
     "ScienceWorldTask",
+    "SharingBackend",
     "SyncContext",
     "SyncEnvironment",
     "WebShopSpec",
@@ -90,7 +92,7 @@ __getattr__, __dir__ = lazy_names(
         "_pool": ("Pool",),
         "_roster": ("Counts",),
         "_server": ("EnvServer",),
-        "_world": ("Backend", "EnvSpec", "Instance", "PoolLimits", "World"),
+        "_world": ("Backend", "EnvSpec", "Instance", "Joined", "PoolLimits", "SharingBackend", "World"),
         "alfworld": ("AlfworldSpec",),
         "scienceworld": ("ScienceWorldSpec", "ScienceWorldTask"),
         "webshop": ("WebShopSpec",),

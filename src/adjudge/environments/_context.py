@@ -4,8 +4,9 @@ Below it: the kinds of environment by name, and the pools of this process for ro
 same for code that cannot await.
 """
 
-from collections.abc import Coroutine, Hashable, Iterable, Mapping
+from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any, Self, TypeVar
 
 from adjudge.environments._lease import ACTING, LeasedEnvironment
@@ -19,6 +20,7 @@ __all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools", "default_
 
 T = TypeVar("T")
 
+ENTRY_POINTS = "adjudge.environments"
 _KINDS = {
     "alfworld": "adjudge.environments.alfworld:AlfworldSpec",
     "scienceworld": "adjudge.environments.scienceworld:ScienceWorldSpec",
@@ -28,17 +30,25 @@ _KINDS = {
 
 
 def default_spec(kind: str) -> EnvSpec:
-    """Return the spec that a bare kind means; a kind is a known name, or `module:Class`."""
+    """Return the spec that a bare kind means; a kind is a known name, that of an entry point, or `module:Class`."""
     place = _KINDS.get(kind, kind)
-    module, colon, name = place.partition(":")
-    if not colon:
-        raise UsageError(f"no environment is called {kind!r}{closest(kind, _KINDS)}", code="unknown-environment")
+    if ":" not in place:
+        plugins = {point.name: f"{point.module}:{point.attr}" for point in entry_points(group=ENTRY_POINTS)}
+        if kind not in plugins:
+            hint = closest(kind, [*_KINDS, *plugins])
+            raise UsageError(f"no environment is called {kind!r}{hint}", code="unknown-environment")
+        place = plugins[kind]
+    module, _, name = place.partition(":")
     try:
         found: object = getattr(import_module(module), name)
     except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise UsageError(f"{place} cannot be imported: {error}", code="unknown-environment") from error
     if not isinstance(found, type) or not issubclass(found, EnvSpec):
         raise UsageError(f"{place} is not an EnvSpec", code="unknown-environment")
+    # By another name the rollout's open lease would not be found again.
+    if ":" not in kind and found.kind != kind:
+        message = f"{place} is installed as {kind!r} and is of the kind {found.kind!r}"
+        raise UsageError(f"{message}: give both one name", code="unknown-environment")
     return found()
 
 
@@ -119,23 +129,31 @@ class Context:
         # By spec, with the given pools last: they win over default pools of the same spec.
         pools = {pool.spec: pool for pool in (*list(_DEFAULT_POOLS.values()), *self._pools) if pool.spec.kind == spec}
         found = [lease for pool in pools.values() if (lease := pool.find(self.rollout_id)) is not None]
-        # A guess could give a reward of the wrong environment.
-        if len(found) > 1:
-            raise UsageError(
-                f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
-                code="ambiguous-kind",
-            )
+        self._check_single(found, spec)
         return found[0] if found else None
 
     def last_resource(self, spec: Hashable) -> LeasedEnvironment | None:
-        """Return the environment of that spec or kind that this rollout has, or had last; None if it never had one.
-
-        This is what a reward reads: an environment that was released before it was scored is an error, and different
-        from an episode that never was.
-        """
+        """Return the environment of that spec or kind that this rollout has, or had last, here; None if it had none."""
         # What this context has had itself: a lease that was released is not in its pool any more.
         past = [lease for lease in self._past.values() if spec in (lease.spec, lease.spec.kind)]
         return self.find_resource(spec) or (past[-1] if past else None)
+
+    async def reach_resource(self, spec: Hashable) -> LeasedEnvironment | None:
+        """Return the environment of that spec or kind that this rollout has, or had last, here or in another process.
+
+        This is what a reward reads. It starts nothing: None means that neither this process nor the server of a given
+        pool knows one. An environment that was released before it was scored is an error when it is read.
+        """
+        lease = self.last_resource(spec)
+        # One of another process may have been replaced over there: its pool looks.
+        if lease is not None and not lease.is_guest:
+            return lease
+        pools = [pool for pool in self._pools if spec in (pool.spec, pool.spec.kind)]
+        found = [lease for pool in pools if (lease := await pool.reach(self.rollout_id, holder=self._holder))]
+        self._check_single(found, spec)
+        for lease in found:
+            self._leases[lease.spec] = self._past[lease.spec] = lease
+        return found[0] if found else None
 
     async def reset_resource(self, spec: Hashable, task: Any) -> str:
         """Start an episode in this rollout's environment and return the first observation."""
@@ -164,6 +182,14 @@ class Context:
     def __exit__(self, *exception: object) -> None:
         self._is_left = True
         self.sync.release_resource()
+
+    def _check_single(self, found: Sequence[LeasedEnvironment], spec: Hashable) -> None:
+        # A guess could give a reward of the wrong environment.
+        if len(found) > 1:
+            raise UsageError(
+                f"rollout {self.rollout_id} has {len(found)} environments of kind {spec!r}: name the spec",
+                code="ambiguous-kind",
+            )
 
     def _check_entered(self) -> None:
         if self._is_left:

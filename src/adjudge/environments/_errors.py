@@ -12,7 +12,18 @@ from typing import ClassVar
 
 from adjudge.errors import AdjudgeError
 
-__all__ = ["EnvAcquireTimeout", "EnvBadTask", "EnvDied", "EnvError", "EnvProtocolError", "EnvStepTimeout"]
+__all__ = [
+    "NO_ENVIRONMENT",
+    "EnvAcquireTimeout",
+    "EnvBadTask",
+    "EnvDied",
+    "EnvError",
+    "EnvProtocolError",
+    "EnvStepTimeout",
+]
+
+NO_ENVIRONMENT = "no-environment"
+"""The code of the error that neither this process nor a server knows an environment of the rollout."""
 
 
 class EnvError(AdjudgeError):

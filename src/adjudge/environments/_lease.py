@@ -69,13 +69,17 @@ class LeasedEnvironment:
     under the same id would wipe the first one's episode.
     """
 
-    def __init__(self, pool: "Pool", rollout_id: str, member: "Member") -> None:
+    def __init__(
+        self, pool: "Pool", rollout_id: str, member: "Member | None", *, unsure: EnvError | None = None
+    ) -> None:
         self.rollout_id = rollout_id
         self.member: Member | None = member
         self.holders: set[object] = set()
         self.player: object = None  # the holder that started the episode
         self.used = time.monotonic()
         self.pool = pool
+        self.turn = 0  # of how many instances, one after another, this is the latest
+        self._unsure = unsure  # why another process may have an episode of this rollout that nobody can reach
         self._lock = FairLock()
         self._episode: _Episode | None = None
         self._ended: str | None = None
@@ -91,6 +95,16 @@ class LeasedEnvironment:
     def is_open(self) -> bool:
         """Whether the rollout still holds it."""
         return self._ended is None
+
+    @property
+    def is_guest(self) -> bool:
+        """Whether another process acquired the environment, and will give it back."""
+        return False
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether that process has ended it."""
+        return False
 
     @property
     def is_busy(self) -> bool:
@@ -162,6 +176,9 @@ class LeasedEnvironment:
         await self._begin()
         try:
             if self._episode is None:
+                # "No episode" scores 0, and that must be certain.
+                if self._unsure is not None:
+                    raise self._unsure
                 return Outcome(done_reason=NO_EPISODE)
             episode = self._running()
             outcome = episode.outcome

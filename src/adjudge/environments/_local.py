@@ -9,12 +9,12 @@ import msgspec
 from adjudge.environments._errors import EnvDied, EnvProtocolError, EnvStepTimeout
 from adjudge.environments._loops import in_thread
 from adjudge.environments._protocol import ANYTHING, AskedInstance, restore_error
-from adjudge.environments._world import EnvSpec, PoolLimits, World, start_episode
+from adjudge.environments._world import Backend, EnvSpec, PoolLimits, World, start_episode
 from adjudge.errors import AdjudgeError, Caught, ProcessError, UsageError
 from adjudge.model import Outcome, Step
 from adjudge.processes import JobFailed, JobTimeout, MessageTooLarge, Worker
 
-__all__ = ["InProcess", "WorkerBackend"]
+__all__ = ["InProcess", "WorkerBackend", "backend_of"]
 
 T = TypeVar("T")
 
@@ -202,3 +202,14 @@ class WorkerInstance(AskedInstance):
         if isinstance(error, JobFailed):
             return EnvDied(f"the world in worker {self.pid} broke: {error.message}")
         return EnvDied(error.message, code="out-of-memory" if error.code == "out-of-memory" else None)
+
+
+def backend_of(backend: str | Backend) -> Backend:
+    """Return the backend that a word means, or the object itself."""
+    if backend == "process":
+        return InProcess()
+    if backend == "worker":
+        return WorkerBackend()
+    if isinstance(backend, str):
+        raise UsageError(f"a backend must be 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
+    return backend

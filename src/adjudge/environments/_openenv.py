@@ -1,8 +1,8 @@
 """Environments behind OpenEnv servers: a session is a WebSocket, and ends with it.
 
+    {"type": "state"}                                -> {"type": "state", "data": ...}, or why there is no session
     {"type": "reset", "data": {"seed": 3}}           -> {"type": "observation", "data": ...}
     {"type": "step", "data": {"message": "look"}}    -> {"type": "observation", "data": ...}
-    {"type": "state"}                                -> {"type": "state", "data": ...}
     {"type": "close"}
 
 The data of an answer are the observation, itself an object, the reward and whether the episode is done. An action is an
@@ -17,7 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from adjudge.environments._errors import EnvBadTask, EnvDied, EnvProtocolError, EnvStepTimeout
+from adjudge.environments._errors import (
+    EnvAcquireTimeout,
+    EnvBadTask,
+    EnvDied,
+    EnvError,
+    EnvProtocolError,
+    EnvStepTimeout,
+)
 from adjudge.environments._loops import BACKGROUND
 from adjudge.environments._world import EnvSpec, Instance, PoolLimits
 from adjudge.errors import Caught, UsageError
@@ -31,6 +38,7 @@ __all__ = ["OpenEnvBackend", "OpenEnvSpec"]
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(dict[str, Any])
 _MOST_BYTES = 64 << 20
+_INVALID = "VALIDATION_ERROR"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,12 +110,23 @@ class OpenEnvInstance(Instance):
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
             await self.close()
             raise EnvDied(f"{self._url} opened no session: {type(error).__name__} {error}".strip()) from error
+        # A server that is full, or whose environment cannot be made, says so in the place of its first answer.
+        try:
+            found = await self._exchange({"type": "state"})
+            if found.get("type") == "error":
+                raise _fault(self._url, found)
+        except BaseException:
+            await self.close()
+            raise
 
     async def reset(self, task: Any) -> Step:
         """Start an episode."""
         found = await self._ask("reset", task)
         if found.get("type") == "error":
-            raise EnvBadTask(f"{self._url} refused the task: {_error_of(found)[1]}")
+            code, message = _error_of(found)
+            if code == _INVALID:
+                raise EnvBadTask(f"{self._url} refused the task: {message}")
+            raise _fault(self._url, found)
         step = self._read_step(found, task)
         self._outcome = replace(self._outcome, done_reason=None)  # only an action can end an episode
         return step
@@ -118,8 +137,8 @@ class OpenEnvInstance(Instance):
         if found.get("type") == "error":
             code, message = _error_of(found)
             # What does not fit the schema is the agent's mistake, and it may try again. The rest is the server's.
-            if code != "VALIDATION_ERROR":
-                raise EnvProtocolError(f"{self._url} failed: {message}")
+            if code != _INVALID:
+                raise _fault(self._url, found)
             return Step(f"The action is not valid: {message}", info={"valid": False})
         return self._read_step(found, self._outcome.task)
 
@@ -193,6 +212,17 @@ class OpenEnvInstance(Instance):
         step = Step(text, None if reward is None else float(reward), done=done, info=dict(observed))
         self._outcome = Outcome(reward=step.reward, observation=text, done_reason="done" if done else None, task=task)
         return step
+
+
+def _fault(url: str, found: Mapping[str, Any]) -> EnvError:
+    """Return what a server's error is: no room, a message that it does not know, or the end of its environment."""
+    code, message = _error_of(found)
+    if code == "CAPACITY_REACHED":
+        return EnvAcquireTimeout(f"{url} has no room for another session: {message}")
+    if code in ("INVALID_JSON", "UNKNOWN_TYPE", _INVALID):
+        return EnvProtocolError(f"{url} did not understand a message: {message}")
+    # OpenEnv gives one code to every exception of an environment: nobody knows what state it is in.
+    return EnvDied(f"the environment behind {url} broke: {message}")
 
 
 def _error_of(found: Mapping[str, Any]) -> tuple[object, str]:

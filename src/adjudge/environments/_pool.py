@@ -10,11 +10,13 @@ from copy import copy
 from math import isnan
 from typing import Self
 
-from adjudge.environments._errors import EnvAcquireTimeout, EnvDied
+from adjudge.environments._errors import EnvAcquireTimeout, EnvDied, EnvError, EnvStepTimeout
+from adjudge.environments._joined import JoinedEnvironment
 from adjudge.environments._lease import LeasedEnvironment
+from adjudge.environments._local import backend_of
 from adjudge.environments._loops import BACKGROUND, Ticket
 from adjudge.environments._roster import Counts, InstanceTicket, Member, Roster
-from adjudge.environments._world import Backend, EnvSpec, PoolLimits
+from adjudge.environments._world import Backend, EnvSpec, PoolLimits, SharingBackend
 from adjudge.errors import AdjudgeError, Caught, UsageError
 from adjudge.processes import register_after_fork
 
@@ -47,7 +49,8 @@ class Pool:
     ) -> None:
         self.spec = spec
         self.limits = limits or PoolLimits()
-        self._backend = _backend_of(spec.home if backend is None else backend)
+        self._backend = backend_of(spec.home if backend is None else backend)
+        self._sharing = self._backend if isinstance(self._backend, SharingBackend) else None
         # Worlds in this process are cheap; a worker costs a process, and more of them than cores gain nothing.
         home = backend if isinstance(backend, str) else spec.home
         most = _MOST_HERE if home == "process" else min(_MOST_WORKERS, os.cpu_count() or 1)
@@ -73,9 +76,11 @@ class Pool:
     ) -> LeasedEnvironment:
         """Return the rollout's environment: the one that it has, or one that is free within `timeout` seconds.
 
-        A rollout that lost its environment because it did not call it gets an error, until it releases it.
+        A rollout that has one in another process gets that one. A rollout that lost its environment because it did not
+        call it gets an error, until it releases it.
         """
         deadline = time.monotonic() + _seconds(timeout)
+        self._drop_stale(rollout_id)
         while True:
             ticket = None
             left = deadline - time.monotonic()
@@ -105,6 +110,17 @@ class Pool:
     def find(self, rollout_id: str) -> LeasedEnvironment | None:
         """Return the environment that the rollout has, or has lost because it did not call it; otherwise None."""
         return self._leases.get(rollout_id) or self._expired.get(rollout_id)
+
+    async def reach(self, rollout_id: str, *, holder: object = None) -> LeasedEnvironment | None:
+        """Return the environment that the rollout has here or in another process; None if nobody knows one.
+
+        Unlike `acquire` it starts nothing.
+        """
+        lease = self.find(rollout_id)
+        # Where another process holds it, it may be another one by now.
+        if lease is None or lease.is_guest:
+            return await self._join(rollout_id, holder, thorough=True)
+        return lease
 
     def release(self, lease: LeasedEnvironment, *, holder: object = None, end: bool = False) -> None:
         """Remove a holder from a lease, and take the instance back with the last one; `end` ends the instance now."""
@@ -160,7 +176,10 @@ class Pool:
             dead, lease.member = lease.member, None
         if dead is not None:
             self._roster.give_back(dead, fit=False)
-        member = await self._ready_member(timeout, first=True)
+        lease.turn += 1
+        member = await self._claimed_member(lease, timeout, first=True)
+        if member is None:
+            raise EnvDied(f"another process has replaced the environment of rollout {lease.rollout_id} meanwhile")
         with self._roster.lock:
             # The lease may have been released or have expired while its replacement started.
             if lease.is_open:
@@ -172,21 +191,82 @@ class Pool:
     async def _acquire_first(self, rollout_id: str, timeout: float, holder: object) -> LeasedEnvironment:  # noqa: ASYNC109
         """Acquire for a rollout whose first task this is; wakes its other tasks that came meanwhile."""
         try:
-            member = await self._ready_member(timeout, first=False)
-            lease = LeasedEnvironment(self, rollout_id, member)
-            lease.holders.add(holder)
-            with self._roster.lock:
-                self._leases[rollout_id] = lease
-                self._roster.tally["given"] += 1
-                is_reaping, self._reaping = self._reaping, True
-            if not is_reaping:
-                BACKGROUND.submit(self._reap())
-            return lease
+            deadline = time.monotonic() + timeout
+            while True:
+                unsure: EnvError | None = None
+                try:
+                    joined = await self._join(rollout_id, holder)
+                except EnvError as error:
+                    joined, unsure = None, error
+                if joined is not None:
+                    return joined
+                lease = LeasedEnvironment(self, rollout_id, None, unsure=unsure)
+                lease.member = await self._claimed_member(lease, deadline - time.monotonic(), first=False)
+                if lease.member is not None:  # else another process was quicker, and its environment is joined
+                    self._give(lease, holder)
+                    return lease
         finally:
             with self._roster.lock:
                 others = self._acquiring.pop(rollout_id, [])
             for ticket in others:
                 ticket.call()
+
+    def _drop_stale(self, rollout_id: str) -> None:
+        """Forget an environment of another process that has ended over there: the rollout may have another one."""
+        lease = self._leases.get(rollout_id)
+        if lease is not None and lease.is_stale:
+            self.take_back(lease)
+
+    def _give(self, lease: LeasedEnvironment, holder: object) -> None:
+        """Enter a lease, and have somebody look whether it is used."""
+        lease.holders.add(holder)
+        with self._roster.lock:
+            self._leases[lease.rollout_id] = lease
+            self._roster.tally["given"] += 1
+            is_reaping, self._reaping = self._reaping, True
+        if not is_reaping:
+            BACKGROUND.submit(self._reap())
+
+    async def _join(self, rollout_id: str, holder: object, *, thorough: bool = False) -> LeasedEnvironment | None:
+        """Return the environment that the rollout has in another process, or None."""
+        if self._sharing is None:
+            return None
+        found = await self._sharing.join(self.spec, rollout_id, self.limits, thorough=thorough)
+        old = self._leases.get(rollout_id)
+        if isinstance(old, JoinedEnvironment):
+            if found is not None and found.name == old.name and not old.is_stale:
+                await found.instance.close()
+                return old
+            self.take_back(old)
+        if found is None:
+            return None
+        lease = JoinedEnvironment(self, rollout_id, found)
+        self._give(lease, holder)
+        return lease
+
+    async def _claimed_member(
+        self,
+        lease: LeasedEnvironment,
+        timeout: float,  # noqa: ASYNC109 (as acquire)
+        *,
+        first: bool,
+    ) -> Member | None:
+        """Wait for a member that is the rollout's for every process; None where another one has claimed one already."""
+        deadline = time.monotonic() + timeout
+        while True:
+            member = await self._ready_member(deadline - time.monotonic(), first=first)
+            if self._sharing is None:
+                return member
+            is_ours = None
+            try:
+                is_ours = await self._sharing.claim(member.instance, lease.rollout_id, lease.turn)
+            except (EnvDied, EnvStepTimeout):
+                first = True  # it died meanwhile, and it is still this rollout's turn
+            finally:
+                if not is_ours:
+                    self._roster.give_back(member, fit=is_ours is not None)
+            if is_ours is not None:
+                return member if is_ours else None
 
     async def _ready_member(self, timeout: float, *, first: bool) -> Member:  # noqa: ASYNC109 (as acquire)
         """Wait for a member that answers."""
@@ -252,12 +332,15 @@ class Pool:
             if why == "expired":
                 self._roster.tally["reaped"] += 1
                 # Kept, so that a late rollout gets an error instead of a fresh environment without its episode.
-                self._expired[lease.rollout_id] = lease
+                if not lease.is_guest:
+                    self._expired[lease.rollout_id] = lease
                 if len(self._expired) > _MOST_EXPIRED:
                     self._expired.popitem(last=False)
             # Taken under the lock: two tasks that end the same lease must not both give its member back.
             member, lease.member = lease.member, None
         if member is not None:
+            if self._sharing is not None:
+                self._follow(BACKGROUND.submit(self._sharing.unclaim(member.instance, lease.rollout_id)))
             # With a call in progress nobody knows when it will be usable again.
             self._roster.give_back(member, fit=fit and not lease.is_busy)
 
@@ -308,17 +391,3 @@ def _seconds(timeout: object) -> float:
     if not isinstance(timeout, int | float) or isnan(timeout):
         raise UsageError(f"timeout must be a number of seconds, not {timeout!r}", code="bad-limit")
     return timeout
-
-
-def _backend_of(backend: str | Backend) -> Backend:
-    if backend == "process":
-        from adjudge.environments._local import InProcess
-
-        return InProcess()
-    if backend == "worker":
-        from adjudge.environments._local import WorkerBackend
-
-        return WorkerBackend()
-    if isinstance(backend, str):
-        raise UsageError(f"a backend must be 'process', 'worker' or an object, not {backend!r}", code="bad-backend")
-    return backend

@@ -1,26 +1,29 @@
 """`adjudge env serve`: environments of this machine's pools, leased over HTTP.
 
 A session is a lease: it ends when it is closed, when nobody has called it for the pool's `lease_s`, or with the server.
+While a rollout has claimed it, every process that knows the rollout's id reaches it.
 A request that arrives again with the same key gets the same answer, or waits until the first one has it.
 """
 
 import asyncio
+import base64
 import hashlib
 import hmac
 import secrets
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from adjudge.environments._errors import EnvDied, EnvError, EnvProtocolError
+from adjudge.environments._errors import NO_ENVIRONMENT, EnvDied, EnvError, EnvProtocolError
 from adjudge.environments._http import KEY, SESSION
 from adjudge.environments._lease import NO_EPISODE, LeasedEnvironment
 from adjudge.environments._pool import Pool
 from adjudge.environments._protocol import describe_error
+from adjudge.environments._world import whole
 from adjudge.errors import AdjudgeError, Caught, UsageError
 from adjudge.http import is_loopback, server_log
 
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
 
 _KEPT = 8  # answers of a session that are kept for a request that arrives again
 _KEPT_OPENS = 4096
+_MOST_PAST = 10_000  # rollouts to remember that have an environment no more
 _MOST_BYTES = 8 << 20
 _JSON = "application/json"
 _ENCODER = msgspec.json.Encoder()
@@ -65,19 +69,37 @@ class _Answers:
         return await asyncio.shield(task)
 
 
+@dataclass(slots=True)
+class _Session:
+    """A lease, the answers to its last requests, and the rollout that has claimed it."""
+
+    lease: LeasedEnvironment
+    answers: _Answers
+    rollout: str | None = None
+    turn: int = 0
+
+    @property
+    def claim(self) -> tuple[str | None, str]:
+        """By what it is found."""
+        return self.rollout, self.lease.spec.kind
+
+
 class EnvServer:
-    """Serves the environments of some pools over HTTP, on the running event loop.
+    """Serves the environments of some pools over HTTP, on the running event loop; with `openenv` to its clients, too.
 
     Only loopback addresses are served without a token.
     """
 
-    def __init__(self, pools: Iterable[Pool], *, token: str | None = None) -> None:
+    def __init__(self, pools: Iterable[Pool], *, token: str | None = None, openenv: bool = False) -> None:
         self.pools: dict[str, Pool] = {}
         for pool in pools:
             if self.pools.setdefault(pool.spec.kind, pool) is not pool:
                 raise UsageError(f"a server can have only one pool of the kind {pool.spec.kind}", code="ambiguous-kind")
         self._token = token
-        self._sessions: dict[str, tuple[LeasedEnvironment, _Answers]] = {}
+        self._openenv = openenv
+        self._sessions: dict[str, _Session] = {}
+        self._claims: dict[tuple[str | None, str], str] = {}  # names of sessions, by rollout and kind
+        self._past: OrderedDict[tuple[str | None, str], str] = OrderedDict()  # why a rollout has none any more
         self._opens = _Answers(_KEPT_OPENS)
 
     @asynccontextmanager
@@ -90,6 +112,13 @@ class EnvServer:
         app = web.Application(client_max_size=_MOST_BYTES)
         app.router.add_get("/v1/status", self._status)
         app.router.add_post("/v1/{what}", self._call)
+        if self._openenv:
+            from adjudge.environments._openenv_server import OpenEnvDoor
+
+            for kind, pool in self.pools.items():
+                door = OpenEnvDoor(self, pool)
+                for prefix in [f"/{kind}", ""] if len(self.pools) == 1 else [f"/{kind}"]:
+                    door.add_routes(app, prefix)
         runner = web.AppRunner(app, access_log=None, logger=server_log(), shutdown_timeout=1.0)
         await runner.setup()
         try:
@@ -99,12 +128,12 @@ class EnvServer:
             yield runner.addresses[0][1]
         finally:
             await runner.cleanup()
-            for lease, _ in self._sessions.values():
-                await lease.close()
+            for session in self._sessions.values():
+                await session.lease.close()
 
     async def _status(self, request: "web.Request") -> "web.Response":
         """Return the counts of the pools."""
-        if not self._is_allowed(request):
+        if not self.is_allowed(request):
             return _refusal()
         counts = {kind: {**asdict(pool.counts()), "size": pool.size} for kind, pool in self.pools.items()}
         return _response(200, _ENCODER.encode(counts))
@@ -113,7 +142,7 @@ class EnvServer:
         """Answer one call; whatever it contains, the answer is one of ours."""
         from aiohttp import web
 
-        if not self._is_allowed(request):
+        if not self.is_allowed(request):
             return _refusal()
         with Caught() as caught:
             if request.content_type != _JSON:  # which a foreign page in a browser cannot send without permission
@@ -133,19 +162,45 @@ class EnvServer:
         key = headers.get(KEY, "")
         if what == "open":
             return await self._opens.get(key, body, lambda: self._open(given))
+        if what == "join":
+            return 200, _ENCODER.encode(self._join(given))
         name = headers.get(SESSION, "")
-        if name not in self._sessions:
+        session = self._sessions.get(name)
+        if session is None:
             raise EnvDied("there is no such session: it was closed, it expired, or the server was restarted")
-        lease, answers = self._sessions[name]
         if what == "close":
-            self._sessions.pop(name, None)
-            await lease.close()
+            self.drop(name, "released")
+            await session.lease.close()
+            return 200, b"{}"
+        if what == "claim":
+            claimed = self.claim(name, str(given.get("rollout")), whole(given.get("turn")) or 0)
+            return 200, _ENCODER.encode({"claimed": claimed})
+        if what == "unclaim":
+            if session.rollout == given.get("rollout"):
+                self._unclaim(session, "released")
             return 200, b"{}"
         if what not in _CALLS:
             raise UsageError(f"there is no call {what!r}", code="unknown-call")
-        return await answers.get(key, what.encode() + b"\n" + body, lambda: _call(lease, what, given))
+        lease = session.lease
+        return await session.answers.get(key, what.encode() + b"\n" + body, lambda: _call(lease, what, given))
 
     async def _open(self, given: dict[str, Any]) -> object:
+        name, _ = await self.lease(self._pool(given), min(600.0, float(given.get("timeout", 60.0))))
+        return {"session": name}
+
+    async def lease(self, pool: Pool, timeout: float) -> tuple[str, LeasedEnvironment]:  # noqa: ASYNC109 (as acquire)
+        """Open a session; return its name and its lease."""
+        # Sessions that have expired are dropped when the next one opens: no timer is needed, and the dict stays small.
+        for ended in [name for name, session in self._sessions.items() if not session.lease.is_open]:
+            self.drop(ended, "expired")
+        # Whoever knows the name may act in the session, so it must not be guessed.
+        name = secrets.token_urlsafe(18)
+        lease = await pool.acquire(name, timeout=timeout)
+        self._sessions[name] = _Session(lease, _Answers(_KEPT))
+        return name, lease
+
+    def _pool(self, given: dict[str, Any]) -> Pool:
+        """Return the pool that a request names; a spec that is not ours is refused."""
         pool = self.pools.get(str(given.get("kind")))
         if pool is None:
             kinds = ", ".join(self.pools)
@@ -156,16 +211,64 @@ class EnvServer:
             raise UsageError(
                 f"this server's {pool.spec.kind} has the spec {ours}, not {given['spec']}", code="other-spec"
             )
-        # Sessions that have expired are dropped when the next one opens: no timer is needed, and the dict stays small.
-        for ended in [name for name, (lease, _) in self._sessions.items() if not lease.is_open]:
-            del self._sessions[ended]
-        # Whoever knows the name may act in the session, so it must not be guessed.
-        name = secrets.token_urlsafe(18)
-        lease = await pool.acquire(name, timeout=min(600.0, float(given.get("timeout", 60.0))))
-        self._sessions[name] = (lease, _Answers(_KEPT))
-        return {"session": name}
+        return pool
 
-    def _is_allowed(self, request: "web.Request") -> bool:
+    def _join(self, given: dict[str, Any]) -> object:
+        """Find the session that a rollout has, for another process."""
+        rollout, kind = str(given.get("rollout")), self._pool(given).spec.kind
+        name = self._claims.get((rollout, kind), "")
+        session = self._sessions.get(name)
+        if session is None:
+            raise self._gone(rollout, kind)
+        lease = session.lease
+        if not lease.is_open:
+            self.drop(name, "expired")
+            raise self._gone(rollout, kind)
+        return {"session": name, "turn": session.turn, "task": lease.task, "first": lease.first, "last": lease.last}
+
+    def _gone(self, rollout: str, kind: str) -> EnvError:
+        """Say why a rollout has no environment here."""
+        why = self._past.get((rollout, kind))
+        if why is None:
+            return EnvError(f"no {kind} environment of rollout {rollout} is known here", code=NO_ENVIRONMENT)
+        return EnvDied(f"the {kind} environment of rollout {rollout} was {why} before it was read", code=f"lease-{why}")
+
+    def claim(self, name: str, rollout: str | None, turn: int | None) -> bool:
+        """Make a session the rollout's, unless it has one that is as new; without a turn this one is the newest."""
+        session = self._sessions[name]
+        other = self._sessions.get(self._claims.get((rollout, session.lease.spec.kind), ""))
+        if other is not None and other is not session and other.lease.is_open:
+            if turn is not None and other.turn >= turn:
+                return False
+            turn = other.turn + 1 if turn is None else turn
+        self._unclaim(session, "released")
+        if rollout is None:
+            return True
+        turn = turn or 0
+        session.rollout, session.turn = rollout, turn
+        self._claims[session.claim] = name
+        self._past.pop(session.claim, None)
+        return True
+
+    def _unclaim(self, session: _Session, why: str) -> None:
+        """Take a session from its rollout, and remember why: a reward that is asked too late must say so."""
+        claim, session.rollout = session.claim, None
+        if claim[0] is None or self._sessions.get(self._claims.get(claim, "")) is not session:
+            return  # nobody's, or the rollout has another one by now
+        del self._claims[claim]
+        self._past[claim] = why
+        if len(self._past) > _MOST_PAST:
+            self._past.popitem(last=False)
+
+    def drop(self, name: str, why: str) -> None:
+        """Forget a session, if it is known."""
+        session = self._sessions.get(name)
+        if session is not None:
+            self._unclaim(session, why)
+            del self._sessions[name]
+
+    def is_allowed(self, request: "web.Request") -> bool:
+        """Whether a request has the token, or needs none."""
         if self._token is None:
             try:
                 # The host that the client named: a foreign page may use a name of its own that leads to this machine.
@@ -173,8 +276,15 @@ class EnvServer:
             except ValueError:  # a header without a valid host
                 return False
         # Compared in constant time: the time of an answer must not tell how much of a guess was right.
-        given = request.headers.get("Authorization", "")
-        return hmac.compare_digest(given.encode(errors="surrogateescape"), f"Bearer {self._token}".encode())
+        given = request.headers.get("Authorization", "").encode(errors="surrogateescape")
+        # OpenEnv's client can send a token only as the password of its URL.
+        basic = base64.b64encode(f"token:{self._token}".encode())
+        wanted = (f"Bearer {self._token}".encode(), b"Basic " + basic)
+        return hmac.compare_digest(given, wanted[0]) or hmac.compare_digest(given, wanted[1])
+
+    def refusal(self) -> "web.Response":
+        """Return the answer to a request that is not allowed."""
+        return _refusal()
 
 
 _CALLS = ("reset", "step", "outcome", "health")

@@ -14,7 +14,17 @@ from adjudge.environments._errors import EnvProtocolError
 from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 
-__all__ = ["Backend", "EnvSpec", "Instance", "PoolLimits", "World", "start_episode", "whole"]
+__all__ = [
+    "Backend",
+    "EnvSpec",
+    "Instance",
+    "Joined",
+    "PoolLimits",
+    "SharingBackend",
+    "World",
+    "start_episode",
+    "whole",
+]
 
 
 @runtime_checkable
@@ -130,6 +140,41 @@ class Backend(Protocol):
 
     async def start(self, spec: EnvSpec, limits: PoolLimits) -> Instance:
         """Start one; an `AdjudgeError` says why that failed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """An instance that a rollout has in another process, and how far its episode is.
+
+    `name` tells it from others. `turn` counts the instances that the rollout has had: the latest one is its own.
+    """
+
+    name: str
+    instance: Instance
+    turn: int
+    task: Any = None
+    first: Step | None = None
+    last: Step | None = None
+
+
+@runtime_checkable
+class SharingBackend(Backend, Protocol):
+    """A backend through which other processes reach the instance of a rollout, by the rollout's id."""
+
+    async def claim(self, instance: Instance, rollout_id: str, turn: int) -> bool:
+        """Make an instance the rollout's; False where, in its first turn, another process has claimed one already."""
+        ...
+
+    async def unclaim(self, instance: Instance, rollout_id: str) -> None:
+        """Note that it is not the rollout's any more; never raises."""
+        ...
+
+    async def join(self, spec: EnvSpec, rollout_id: str, limits: PoolLimits, *, thorough: bool) -> Joined | None:
+        """Return the instance that another process has claimed for the rollout, or None.
+
+        Where that cannot be known now, `EnvDied`; `thorough` is worth waiting for.
+        """
         ...
 
 

@@ -29,7 +29,12 @@ if TYPE_CHECKING:
         tools_f1,
         tools_requested,
     )
-    from adjudge.rewards.environments import alfworld_episode_reward, scienceworld_reward, webshop_reward
+    from adjudge.rewards.environments import (
+        alfworld_episode_reward,
+        episode_reward,
+        scienceworld_reward,
+        webshop_reward,
+    )
     from adjudge.rewards.form import contains_reward, format_reward, length_penalty
     from adjudge.rewards.limits import max_cost, max_latency, max_tokens, max_tool_calls, max_turns
     from adjudge.rewards.math._rewards import math_equal_reward, math_equal_reward_tool
@@ -49,6 +54,7 @@ __all__ = [
     "contains_any",
     "contains_reward",
     "describe",
+    "episode_reward",
     "first_of",
     "format_reward",
     "gated",
@@ -104,7 +110,7 @@ __getattr__, __dir__ = lazy_names(
             "tools_f1",
             "tools_requested",
         ),
-        "environments": ("alfworld_episode_reward", "scienceworld_reward", "webshop_reward"),
+        "environments": ("alfworld_episode_reward", "episode_reward", "scienceworld_reward", "webshop_reward"),
         "form": ("contains_reward", "format_reward", "length_penalty"),
         "limits": ("max_cost", "max_latency", "max_tokens", "max_tool_calls", "max_turns"),
         "math._rewards": ("math_equal_reward", "math_equal_reward_tool"),

@@ -35,6 +35,7 @@ BUILT_IN = {
     "contains_all": "adjudge.rewards.assertions:contains_all",
     "contains_any": "adjudge.rewards.assertions:contains_any",
     "contains_reward": "adjudge.rewards.form:contains_reward",
+    "episode_reward": "adjudge.rewards.environments:episode_reward",
     "format_reward": "adjudge.rewards.form:format_reward",
     "is_json": "adjudge.rewards.assertions:is_json",
     "is_language": "adjudge.rewards.assertions:is_language",

@@ -4,7 +4,8 @@
 
 An environment is anything with `outcome()`, or with the read command that clients of other libraries define. A fault of
 the environment is never the agent's: a direct call then returns `reward` 0.0 and an `error`, and the engine makes it an
-error Score. A rollout in which no episode was started is 0.0 with the reason `no-episode`.
+error Score. A rollout that acquired its environment and started no episode is 0.0 with the reason `no-episode`; one of
+which neither this process nor the environment's server knows an environment is an error, `no-environment`.
 """
 
 import inspect
@@ -16,9 +17,10 @@ from adjudge.model import Outcome
 from adjudge.rewards._tag import reward
 from adjudge.text.values import plain
 
-__all__ = ["alfworld_episode_reward", "scienceworld_reward", "webshop_reward"]
+__all__ = ["alfworld_episode_reward", "episode_reward", "scienceworld_reward", "webshop_reward"]
 
 _NO_EPISODE = "no-episode"
+_NO_ENVIRONMENT = "no-environment"
 _BAD_TASK = "env-bad-task"  # codes: this package cannot import the types of environment errors
 _PROTOCOL = "env-protocol"
 _ANY = object()
@@ -26,7 +28,7 @@ _ANY = object()
 Read = Callable[[Any], Awaitable[Outcome]]
 
 
-@reward(version="1", parts=(), range=(0.0, 1.0))
+@reward(version="2", parts=(), range=(0.0, 1.0))
 async def webshop_reward(final_response: str | None, context: Any, task_id: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
     """How well the purchase fits the goal of `task_id`, from 0 to 1; 0 without a purchase.
 
@@ -42,7 +44,7 @@ async def webshop_reward(final_response: str | None, context: Any, task_id: Any)
     return _with_reason({"reward": _number(outcome.reward), "output": outcome.observation}, outcome)
 
 
-@reward(version="1", binary=True, parts=(), range=(0.0, 1.0))
+@reward(version="2", binary=True, parts=(), range=(0.0, 1.0))
 async def alfworld_episode_reward(context: Any) -> dict[str, Any]:
     """1 when the episode was won, else 0."""
     outcome, error = await _outcome(context, "alfworld", _read_alfworld)
@@ -52,7 +54,7 @@ async def alfworld_episode_reward(context: Any) -> dict[str, Any]:
     return _with_reason({"reward": won}, outcome)
 
 
-@reward(version="1", parts=("score_raw", "success", "failed"), range=(0.0, 1.0))
+@reward(version="2", parts=("score_raw", "success", "failed"), range=(0.0, 1.0))
 async def scienceworld_reward(final_response: str | None, context: Any) -> dict[str, Any]:  # noqa: ARG001 (the seed's signature)
     """Score so far as a share of 100, from 0 to 1; a negative one is 0.
 
@@ -74,6 +76,24 @@ async def scienceworld_reward(final_response: str | None, context: Any) -> dict[
     return _with_reason(result, outcome)
 
 
+@reward(version="1", parts=("success",))
+async def episode_reward(context: Any, kind: str) -> dict[str, Any]:
+    """Value of the episode in the rollout's environment of this kind, as the environment itself says.
+
+    For environments of your own: `episode_reward(kind='maze')`. One that says nothing is an error.
+    """
+
+    async def read(env: Any) -> Outcome:
+        raise AdjudgeError(f"{type(env).__name__} has no outcome()", code=_PROTOCOL)
+
+    outcome, error = await _outcome(context, kind, read)
+    if outcome is not None and outcome.reward is None and outcome.done_reason != _NO_EPISODE:
+        error = f"{_PROTOCOL}: the {kind} environment says nothing of a reward"
+    if outcome is None or error:
+        return {"reward": 0.0, "success": None, "error": error}
+    return _with_reason({"reward": _number(outcome.reward), "success": outcome.success}, outcome)
+
+
 async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tuple[Outcome | None, str]:
     """Return the outcome of the rollout's episode, or the fault of its environment.
 
@@ -84,8 +104,6 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
     env = outcome = None
     with Caught() as caught:
         env = await _environment(context, kind)
-        if env is None:
-            return Outcome(done_reason=_NO_EPISODE), ""
         # Clients of other libraries have no `outcome`: they answer a read command.
         if not hasattr(env, "outcome"):
             return await read(env), ""
@@ -107,11 +125,18 @@ async def _outcome(context: Any, kind: str, read: Read, task: Any = _ANY) -> tup
 
 
 async def _environment(context: Any, kind: str) -> Any:
-    """Return the rollout's environment; None if it never had one: a reward must not start one now."""
-    # Acquiring could start a fresh episode, whose reward would be 0.
-    last = getattr(context, "last_resource", None)
-    if callable(last):
-        return last(kind)
+    """Return the rollout's environment, wherever it was acquired."""
+    # Acquiring could start a fresh one, without an episode, whose reward would be 0.
+    reach = getattr(context, "reach_resource", None)
+    if callable(reach):
+        env = await reach(kind)
+        if env is None:
+            raise AdjudgeError(
+                f"rollout {context.rollout_id} has no {kind} environment in this process, and no server of its pools "
+                f"knows one: score it where it was played, or give its Context the same pools",
+                code=_NO_ENVIRONMENT,
+            )
+        return env
     env = await _maybe(context.acquire_resource(kind))
     if env is None:
         raise AdjudgeError(f"the context gave no {kind} environment", code=_PROTOCOL)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from adjudge.runs._estimate import CostEstimate, estimate, estimate_rescore, estimate_resume
     from adjudge.runs._evaluate import RunResult, aevaluate, evaluate
     from adjudge.runs._fit import fit_file
+    from adjudge.runs._fleet import Fleet, MemberLost
     from adjudge.runs._merge import merge_runs, pack_run
     from adjudge.runs._plan import Job, Plan, RunConfig, make_job
     from adjudge.runs._reading import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         resume_run,
         score_run,
     )
+    from adjudge.runs._shards import Segment, Shard, forget_shard, recover_shard, work_shard
     from adjudge.runs._stopping import EarlyStop, Stopping, Target, TargetFinding, UnscoredLimit
     from adjudge.runs._store import new_run_file, runs_folder
 
@@ -59,8 +61,10 @@ __all__ = [
     "EarlyStop",
     "Evaluation",
     "Finished",
+    "Fleet",
     "GivenAgain",
     "Job",
+    "MemberLost",
     "Plan",
     "Progress",
     "RowReply",
@@ -73,7 +77,9 @@ __all__ = [
     "RunRow",
     "RunState",
     "RunTask",
+    "Segment",
     "Session",
+    "Shard",
     "Stopping",
     "Summary",
     "Tally",
@@ -91,6 +97,7 @@ __all__ = [
     "evaluate",
     "evaluate_file",
     "fit_file",
+    "forget_shard",
     "judge_file",
     "list_runs",
     "make_job",
@@ -101,6 +108,7 @@ __all__ = [
     "paired_difference",
     "plain_message",
     "read_cases",
+    "recover_shard",
     "rescore_run",
     "resume_run",
     "row_label",
@@ -108,6 +116,7 @@ __all__ = [
     "runs_folder",
     "score_file",
     "score_run",
+    "work_shard",
 ]
 
 # Loaded when first used: scoring a file imports neither the database nor the event loop.
@@ -122,6 +131,7 @@ __getattr__, __dir__ = lazy_names(
         "_estimate": ("CostEstimate", "estimate", "estimate_rescore", "estimate_resume"),
         "_evaluate": ("RunResult", "aevaluate", "evaluate"),
         "_fit": ("fit_file",),
+        "_fleet": ("Fleet", "MemberLost"),
         "_merge": ("merge_runs", "pack_run"),
         "_plan": ("Job", "Plan", "RunConfig", "make_job"),
         "_reading": (
@@ -147,6 +157,7 @@ __getattr__, __dir__ = lazy_names(
             "resume_run",
             "score_run",
         ),
+        "_shards": ("Segment", "Shard", "forget_shard", "recover_shard", "work_shard"),
         "_stopping": ("EarlyStop", "UnscoredLimit", "Stopping", "Target", "TargetFinding"),
         "_store": ("new_run_file", "runs_folder"),
     },

@@ -72,3 +72,36 @@ def delete_records(seqs: Iterable[int]) -> Iterator[Write]:
         yield "DELETE FROM requests WHERE seq = ?", (seq,)
         yield "DELETE FROM trajectories WHERE seq = ?", (seq,)
         yield "DELETE FROM scores WHERE seq = ?", (seq,)
+
+
+def raw_records(store: Store, seqs: Iterable[int], *, above: int = 0) -> Iterator[Write]:
+    """Give everything that happened to some cases under the keys that it has, for another file of the same run.
+
+    Of the requests only those with a number above that one.
+    """
+    wanted = frozenset(seqs)
+    if not wanted:
+        return
+    between = min(wanted), max(wanted)
+    numbers: set[int] = set()
+    for number, seq, key, at, body, sum_ in store.rows(REQUESTS, *between):
+        check(sum_, "requests", body, number, seq, key)
+        if seq in wanted and number > above:
+            numbers.add(number)
+            yield _again("requests", (number, seq, key, at, body, sum_))
+    for number, source, *measures, fault, body, sum_ in store.rows(REPLIES, *between):
+        check(sum_[:SUM], "replies", body, number, source, fault)
+        if number in numbers:
+            yield _again("replies", (number, source, *measures, fault, body, sum_))
+    for number, *rest in store.rows(ATTEMPTS, *between):
+        if number in numbers:
+            yield _again("attempts", (number, *rest))
+    for seq, scorer, status, value, reason, body, sum_ in store.rows(SCORES, *between):
+        check(sum_, "scores", body, seq, scorer, status)
+        if seq in wanted:
+            yield _again("scores", (seq, scorer, status, value, reason, body, sum_))
+
+
+def _again(table: str, values: tuple[object, ...]) -> Write:
+    # What was shipped twice, because nobody knew whether it had arrived, is there once.
+    return f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(values))})", values  # noqa: S608 (our own names)

@@ -184,8 +184,14 @@ def make_job(*, scorers: Sequence[Any] = (), judge: Any = None, agent: Any = Non
 
 
 @asynccontextmanager
-async def clients_of(job: Job, config: RunConfig, cache: Cache | None) -> AsyncIterator[None]:
-    """Give judges and agent their clients and the cache's secret; at the end take both back and close the agent."""
+async def clients_of(
+    job: Job, config: RunConfig, cache: Cache | None, secret: bytes | None = None
+) -> AsyncIterator[None]:
+    """Give judges and agent their clients and a secret, by default the cache's; at the end take both back.
+
+    The agent is closed then.
+    """
+    secret = secret or (None if cache is None else cache.secret)
     # A little less than the row's own deadline, so that the client can still report what it tried.
     deadline = config.deadline - min(0.5, 0.05 * config.deadline)
     limits = {"in_flight": config.workers, "attempt_timeout_s": config.attempt_timeout, "deadline_s": deadline}
@@ -194,10 +200,10 @@ async def clients_of(job: Job, config: RunConfig, cache: Cache | None) -> AsyncI
         if close is not None:
             stack.push_async_callback(close)
         for asker in (job.agent, *job.judges):
-            if cache is not None and hasattr(asker, "secret"):
+            if secret is not None and hasattr(asker, "secret"):
                 # With the same secret the same question is the same request in every run, and the cache finds it.
                 stack.callback(setattr, asker, "secret", asker.secret)
-                asker.secret = cache.secret
+                asker.secret = secret
             if hasattr(asker, "client") and asker.chat is None:
                 client = asker.client(**limits)
                 asker.chat = client

@@ -19,6 +19,7 @@ from adjudge.runs._cache import Cache
 from adjudge.runs._cases import Cases, digest_of, read_cases, with_canaries
 from adjudge.runs._engine import Engine, Progress
 from adjudge.runs._export import keep_known
+from adjudge.runs._fleet import Dispatcher, Fleet
 from adjudge.runs._journal import Journal
 from adjudge.runs._plan import (
     ACCEPTED,
@@ -60,6 +61,9 @@ class RunTask:
     watch: Callable[[Progress], None] | None = None
     calibration: Calibration | None = None  # what was measured of the judge
     stopping: Stopping | None = None  # what the run may be stopped for, where not the thresholds of its config
+    fleet: Fleet | None = None  # who does the work, where not this process
+    secret: bytes | None = None  # the key of nonces, where not the cache's
+    first_number: int = 0  # requests are numbered after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +79,8 @@ class Session:
 
 async def run_session(work: RunTask) -> Session:
     """Do one session of a run; `RunError` where the file cannot be used, any other error that stops it is returned."""
+    if work.fleet is not None and (work.config.stop_early or work.stopping is not None):
+        raise UsageError("a run that may stop early looks at its scores as they come: leave --ray or --stop-early out")
     if work.config.thresholds or work.config.stop_early or work.stopping is not None:
         from adjudge.runs._stopping import check_stopping
 
@@ -101,7 +107,7 @@ async def run_session(work: RunTask) -> Session:
                 warnings.append(f"{error.message}; the run continues without a cache")
         journal = Journal(store, cache)
         try:
-            async with clients_of(work.job, work.config, cache):
+            async with clients_of(work.job, work.config, cache, work.secret):
                 session = await _work_through(work, Session(plan), journal, cache)
         finally:
             # Shielded: what was paid for must reach the file even where the session itself is cancelled.
@@ -155,11 +161,12 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
     config, job = work.config, work.job
     reached = await journal.read(Store.checkpoint)
     budget = Budget(config, reached.attempts, reached.tokens, reached.cost)
-    asker = Asker(journal, budget, cache, asyncio.Semaphore(config.workers), reached.last_request)
+    last_request = max(reached.last_request, work.first_number)
+    asker = Asker(journal, budget, cache, asyncio.Semaphore(config.workers), last_request)
     source = Source(
         journal, reached, unit_column=job.unit_column, in_pages=job.is_pure, has_canaries=config.canaries > 0
     )
-    engine = Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
+    engine = _engine_of(work, session.plan, source, asker)
     engine.progress.counts.update(reached.counts)
     engine.progress.done = sum(reached.counts.values())
     with ExitStack() as stack:
@@ -178,7 +185,8 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
                 if source.complete or job.unit_column == GROUP or work.stopping is not None:
                     await reading
             # Where every case has its scores already, all of them decide.
-            if work.stopping is not None and engine.failure is None and engine.progress.done < source.count:
+            is_open = engine.failure is None and engine.progress.done < source.count
+            if work.stopping is not None and isinstance(engine, Engine) and is_open:
                 await _put_in_order(work, work.stopping, journal, source, engine)
             await engine.run()
         except AdjudgeError as error:
@@ -203,6 +211,12 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
         return replace(session, stopped=stopped, signal=caught[0] if caught else None, early=early)
 
 
+def _engine_of(work: RunTask, plan: Plan, source: Source, asker: Asker) -> Engine | Dispatcher:
+    if work.fleet is None:
+        return Engine(work.job, source, asker, workers=work.config.workers, deadline=work.config.deadline)
+    return Dispatcher(work.fleet, plan, source, asker, secret=None if asker.cache is None else asker.cache.secret)
+
+
 async def _put_in_order(work: RunTask, stopping: Stopping, journal: Journal, source: Source, engine: Engine) -> None:
     """Put all cases into a random order, and look at those that earlier sessions finished."""
     from adjudge.runs._stopping import Stopper
@@ -223,7 +237,7 @@ async def _put_in_order(work: RunTask, stopping: Stopping, journal: Journal, sou
             engine.look_at(seq, scores)
 
 
-async def _read(work: RunTask, source: Source, engine: Engine) -> None:
+async def _read(work: RunTask, source: Source, engine: Engine | Dispatcher) -> None:
     """Read the cases into the file; any failure stops the engine, which would wait for more cases for ever."""
     with Caught(fatal_too=True) as caught:
         cases = None
@@ -243,7 +257,7 @@ async def _read(work: RunTask, source: Source, engine: Engine) -> None:
         engine.stop(RunError(f"the cases cannot be read: {caught.reason}", code="bad-cases"))
 
 
-async def _tick(engine: Engine, source: Source, watch: Callable[[Progress], None]) -> None:
+async def _tick(engine: Engine | Dispatcher, source: Source, watch: Callable[[Progress], None]) -> None:
     while True:
         progress = engine.measure()
         progress.total = source.count if source.complete else None
@@ -252,7 +266,7 @@ async def _tick(engine: Engine, source: Source, watch: Callable[[Progress], None
 
 
 @contextmanager
-def _signals(engine: Engine) -> Iterator[list[int]]:
+def _signals(engine: Engine | Dispatcher) -> Iterator[list[int]]:
     """Stop the run on SIGINT and SIGTERM; the list says which of them came."""
     caught: list[int] = []
     loop = asyncio.get_running_loop()

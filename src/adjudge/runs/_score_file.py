@@ -42,6 +42,10 @@ class ChunkScores:
     size: int
 
 
+MapChunks: TypeAlias = Callable[[Callable[[Chunk], ChunkScores], Iterable[Chunk]], Iterator[ChunkScores]]
+"""Applies a function to every chunk, wherever that is, and gives the results in the order of the chunks."""
+
+
 def score_file(
     source: str,
     scorers: Sequence[str],
@@ -51,12 +55,13 @@ def score_file(
     workers: int = 1,
     format: Format | None = None,  # noqa: A002 (the word that users expect)
     on_progress: Callable[[int, int], None] | None = None,
+    map_over: "MapChunks | None" = None,
 ) -> Summary:
     """Score every row of a file (`-`: standard input) with every scorer, and return the summary.
 
     `columns` maps argument names to column names. `out` gets one JSON line a row and scorer, in input order. A row
     that cannot be read or scored is an error row, not the end of the run. `on_progress` is called with the rows and
-    bytes done so far.
+    bytes done so far. `map_over` scores chunks elsewhere than in `workers` processes of this machine.
     """
     named, specs = tuple((columns or {}).items()), tuple(scorers)
     made = _scorers(specs)
@@ -73,7 +78,8 @@ def score_file(
         if any(scorer.is_group for scorer in made):
             chunks = by_group(chunks, partial(rename, named), groups)
         file = stack.enter_context(whole_file(out)) if out is not None else None
-        for done in map_chunks(partial(score_chunk, specs, named), chunks, workers=workers):
+        apply = map_over or partial(map_chunks, workers=workers)
+        for done in apply(partial(score_chunk, specs, named), chunks):
             if file is not None:
                 file.write(done.lines)
             for tally, more in zip(tallies, done.tallies, strict=True):

@@ -28,6 +28,7 @@ from adjudge.runs._store import Store, new_run_file
 from adjudge.runs._summary import Summary
 
 if TYPE_CHECKING:
+    from adjudge.runs._fleet import Fleet
     from adjudge.runs._stopping import TargetFinding
 
 UNDECIDED = 3
@@ -76,11 +77,12 @@ def judge_file(  # noqa: PLR0913 (each is an option of the command)
     out: str | None = None,
     calibration: Calibration | None = None,
     watch: Watch | None = None,
+    fleet: Fleet | None = None,
 ) -> Finished:
     """Judge every row of a file: `id`, `question`, `reference` and `response` in, a verdict a row out.
 
     `columns` maps these names to columns. `calibration` is what was measured of this very judge: the summary then has
-    the corrected mean, too.
+    the corrected mean, too. A `fleet` does the work elsewhere.
     """
     config = config or RunConfig()
     options = {name: value for name, value in (options or {}).items() if value is not None}
@@ -89,10 +91,11 @@ def judge_file(  # noqa: PLR0913 (each is an option of the command)
         check_calibration(calibration, job.judge)
     plan = Plan("judge", judge=judge, options=options, columns=tuple((columns or {}).items()), by_name=True)
     path = _checked_run(rows, job, plan, run, out)
-    return finish(RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration), out)
+    work = RunTask(path, job, plan, config, rows, signals=True, watch=watch, calibration=calibration, fleet=fleet)
+    return finish(work, out)
 
 
-def score_run(
+def score_run(  # noqa: PLR0913 (as above)
     rows: str,
     scorers: Sequence[str],
     *,
@@ -102,13 +105,14 @@ def score_run(
     run: str | None = None,
     out: str | None = None,
     watch: Watch | None = None,
+    fleet: Fleet | None = None,
 ) -> Finished:
     """Score every row of a file as `score_file` does, in a run: everything is kept, and the run can be resumed."""
     job = make_job(scorers=scorers)
     named = tuple((columns or {}).items())
     plan = Plan("evaluate", scorers=tuple(scorers), columns=named, format=format, by_name=True)
     path = _checked_run(rows, job, plan, run, out)
-    return finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch), out)
+    return finish(RunTask(path, job, plan, config or RunConfig(), rows, signals=True, watch=watch, fleet=fleet), out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

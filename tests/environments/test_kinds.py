@@ -1,0 +1,134 @@
+"""Kinds of one's own: by entry point, and by adapters whose package may be missing."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adjudge.environments import Context, EnvSpec, Pool, default_spec
+from adjudge.errors import MissingExtra, UsageError
+from adjudge.integrations.gymnasium import GymnasiumSpec
+from adjudge.integrations.mcp import McpSpec
+from adjudge.model import Outcome, Step
+from adjudge.rewards import get_reward
+from environments.toys import ChancySpec, ToySpec
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have a distribution that offers some kinds, as pip would have installed it."""
+    folder = tmp_path / "kinds-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: kinds\nVersion: 1.0\n", encoding="utf-8")
+    points = {
+        "toy": "environments.toys:ToySpec",
+        "plaything": "environments.toys:ToySpec",
+        "counter": "environments.toys:Counter",
+        "webshop": "environments.toys:ToySpec",
+        "gone": "environments.nowhere:Spec",
+    }
+    lines = [f"{name} = {place}" for name, place in points.items()]
+    (folder / "entry_points.txt").write_text("\n".join(["[adjudge.environments]", *lines, ""]), encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    return tmp_path
+
+
+async def test_an_installed_kind_has_a_name(installed: Path) -> None:
+    """It is acquired by its name, and the name leads back to the open lease; ours cannot be replaced."""
+    assert default_spec("toy") == ToySpec()
+    assert default_spec("webshop").kind == "webshop"
+    async with Context("r") as context:
+        env = await context.acquire_resource("toy")
+        assert await context.acquire_resource("toy") is env
+
+
+@pytest.mark.parametrize(
+    ("kind", "match"),
+    [
+        ("plaything", "installed as 'plaything' and is of the kind 'toy'"),
+        ("counter", "is not an EnvSpec"),
+        ("gone", "cannot be imported"),
+        ("tory", "did you mean 'toy'"),
+    ],
+)
+def test_what_is_installed_wrongly(installed: Path, kind: str, match: str) -> None:
+    """It is named."""
+    with pytest.raises(UsageError, match=match):
+        default_spec(kind)
+
+
+def test_an_installed_kind_is_served(installed: Path) -> None:
+    """The command knows the name as it knows ours."""
+    path = os.pathsep.join([str(installed), *filter(None, sys.path)])
+    command = [sys.executable, "-m", "adjudge", "env", "serve", "toy", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": path}, text=True) as server:
+        assert server.stdout is not None
+        assert server.stdout.readline().startswith("serving toy at")
+        server.kill()
+
+
+async def test_the_reward_of_any_kind() -> None:
+    """What the world says, by name; an error without an environment, 0 without an episode."""
+    scorer = get_reward("episode_reward(kind='toy')")
+    with Pool(ToySpec(), 1) as pool:
+        assert (await scorer.ascore({}, context=Context("x", pools=[pool]))).reason is not None
+        async with Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("toy")
+            assert (await scorer.ascore({}, context=context)).reason == "no-episode"
+            await env.reset(4)
+            await env.step("one")
+            score = await scorer.ascore({}, context=context)
+            assert (score.status, score.value, score.parts) == ("scored", 0.25, {"success": 0.0})
+            other = await get_reward("episode_reward", kind="chancy").ascore({}, context=context)
+            assert (other.status, str(other.reason).partition(":")[0]) == ("error", "no-environment")
+
+
+async def test_a_world_that_says_nothing_of_a_reward() -> None:
+    """It is an error, not 0."""
+
+    class Mute(ChancySpec):
+        kind = "mute"
+
+        def build(self) -> "World":
+            return World()
+
+    with Pool(Mute(), 1) as pool:
+        async with Context("r", pools=[pool]) as context:
+            await context.reset_resource("mute", 1)
+            score = await get_reward("episode_reward", kind="mute").ascore({}, context=context)
+    assert (score.status, str(score.reason).partition(":")[0]) == ("error", "env-protocol")
+
+
+class World:
+    """A world without a reward."""
+
+    def reset(self, task: object) -> str:
+        """Begin."""
+        return ""
+
+    def step(self, action: str) -> Step:
+        """Go on."""
+        return Step("")
+
+    def outcome(self) -> Outcome:
+        """Say nothing."""
+        return Outcome()
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+@pytest.mark.parametrize(
+    ("spec", "package", "extra"),
+    [
+        (GymnasiumSpec(id="FrozenLake-v1"), "gymnasium", r"adjudge\[gymnasium\]"),
+        (McpSpec(url="http://127.0.0.1:1"), "mcp", r"adjudge\[mcp\]"),
+    ],
+)
+def test_a_missing_package_is_named(spec: EnvSpec, package: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the extra that brings it."""
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=extra):
+        spec.build()
