@@ -8,7 +8,7 @@ TRAINERS := $(patsubst requirements/trainers/%.txt,$(VENV)/trainers/%/.ready,$(w
 ELSEWHERE := litellm deepeval results_deepeval results_lm_eval
 WHEELS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/adjudge/wheels
 
-.PHONY: help demo test worlds check bench peers oracle integration docs browser soak train lock reference release-check clean
+.PHONY: help demo test worlds check bench peers oracle integration docs pictures browser soak train lock reference release-check clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -42,6 +42,9 @@ integration: $(VENV)/.integration $(VENV)/mlflow/.ready $(VENV)/arize-phoenix/.r
 	for one in $(notdir $(TRAINERS:/.ready=)); do \
 	    $(VENV)/trainers/$$one/bin/python -m pytest -q -W default tests/trainers/test_$$one.py tests/trainers/test_pages.py || exit 1; \
 	done
+
+pictures: $(VENV)/.browser  ## take the pictures of the docs anew, in Chromium
+	$(BIN)/python tools/pictures.py
 
 docs: $(VENV)/site/.ready  ## the documentation site in build/site; a broken link fails
 	$(VENV)/site/bin/python tools/site.py $(VENV)/site/node_modules/iframe-worker/shim/index.js
