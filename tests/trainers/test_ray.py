@@ -64,6 +64,16 @@ def answers(folder: Path, count: int) -> str:
     return str(path)
 
 
+def questions(folder: Path, count: int) -> str:
+    """Write rows for a judge, no two of which ask the same."""
+    path = folder / "rows.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for n in range(count):
+            row = {"id": f"q{n}", "question": f"{n} + 1?", "reference": str(n + 1), "response": f"It is {n}."}
+            file.write(json.dumps(row) + "\n")
+    return str(path)
+
+
 @pytest.mark.parametrize(
     "scorers", [["qa_f1_reward"], ["qa_em_reward", "trainers.scorers_for_ray:ranked"]], ids=["one", "groups"]
 )
@@ -121,12 +131,7 @@ def test_a_dataset() -> None:
 def test_judged_runs(tmp_path: Path, kills: int) -> None:
     """Actors work on shards; killed ones cost at most what was in flight, and every row is scored once."""
     count, over, killed = soak(5000), Event(), list[int]()
-    path = tmp_path / "rows.jsonl"
-    rows = [
-        {"id": f"q{n}", "question": f"{n} + 1?", "reference": str(n + 1), "response": f"It is {n}."}
-        for n in range(count)
-    ]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    rows = questions(tmp_path, count)
     chance = random.Random(5)  # noqa: S311 (which one dies)
     with ChatServer(correct, latency_s=0.03) as server:
 
@@ -148,7 +153,7 @@ def test_judged_runs(tmp_path: Path, kills: int) -> None:
         config, options = RunConfig(cache="off", workers=8), {"base_url": server.base_url}
         run, out = str(tmp_path / "a.run"), str(tmp_path / "a.jsonl")
         fleet = RayFleet()
-        done = judge_file(str(path), "openai:m", options=options, config=config, run=run, out=out, fleet=fleet)
+        done = judge_file(rows, "openai:m", options=options, config=config, run=run, out=out, fleet=fleet)
         over.set()
         killer.join()
         calls = server.counts.calls
@@ -156,11 +161,32 @@ def test_judged_runs(tmp_path: Path, kills: int) -> None:
     assert done.summary is not None
     assert done.summary.tallies[0].counts == Counter(scored=count)
     assert [json.loads(line)["id"] for line in Path(out).read_text(encoding="utf-8").splitlines()] == [
-        row["id"] for row in rows
+        f"q{n}" for n in range(count)
     ]
+    print(f"{kills} kills: {calls - count} calls repeated")  # noqa: T201 (shown with -rP)
     assert len(killed) == kills
     assert calls - count <= kills * (8 // fleet.size)
     with Store.read(run) as store:
+        assert store.rows("SELECT count(*), count(DISTINCT seq) FROM scores")[0][:] == (count, count)
+
+
+def test_a_node_that_dies(tmp_path: Path) -> None:
+    """Its rows go on elsewhere, and all are scored once; repeated is at most what it had not shipped."""
+    count = 600
+    rows = questions(tmp_path, count)
+    with ChatServer(correct, latency_s=0.05) as server:
+        script = str(Path(__file__).with_name("ray_nodes.py"))
+        command = [sys.executable, script, rows, server.base_url, str(tmp_path / "a.run")]
+        environment = {**os.environ, "RAY_ADDRESS": ""}
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment, timeout=600)
+        calls = server.counts.calls
+    assert done.returncode == 0, done.stderr[-2000:]
+    # Ray writes to standard output, too.
+    found = json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
+    assert found == {"counts": {"scored": count}, "undecided": None, "killed": 1}
+    print(f"{calls - count} calls repeated")  # noqa: T201 (shown with -rP)
+    assert calls - count <= 256  # of one shard
+    with Store.read(tmp_path / "a.run") as store:
         assert store.rows("SELECT count(*), count(DISTINCT seq) FROM scores")[0][:] == (count, count)
 
 

@@ -235,7 +235,8 @@ class RayFleet:
     def __init__(self, size: int | None = None) -> None:
         self._ray = _ray()
         self.size = size or _processors(self._ray)
-        self._kind = self._ray.remote(num_cpus=1, max_restarts=0)(_Member)
+        # They reserve nothing: after a machine has died there must be room for them on those that are left.
+        self._kind = self._ray.remote(num_cpus=0, scheduling_strategy="SPREAD", max_restarts=0)(_Member)
         self._actors: dict[int, Any] = {}
         self._nodes: dict[int, str] = {}
 
