@@ -156,20 +156,24 @@ def check(
     warnings += [_name_unmatched(files, options)] if files is not None and files.unmatched else []
     warnings += _name_idle(options, looked_for) if looked_for else ()
     warnings += [_name_left(len(loaded), len(everything), unchecked)] if len(loaded) < len(everything) else []
-    unjudged = sum(one.expected_answer_criteria is not None for one in loaded) if judge is None else 0
-    warnings += [_name_unread(unjudged, _NO_JUDGE)] if unjudged else []
-    unread = sum(bool(one.references) and not one.scorers for one in loaded)
-    warnings += [_name_unread(unread, _NO_SCORERS)] if unread else []
+    warnings += _name_unlooked_at(loaded, is_judged=judge is not None)
+    run = replace(run, warnings=(*run.warnings, *warnings))
+    changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
+    return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
+
+
+def _name_unlooked_at(scenarios: Sequence[Scenario], *, is_judged: bool) -> list[str]:
+    """Return a warning for each kind of words in scenarios that nobody looks at, and for those that check nothing."""
+    unjudged = 0 if is_judged else sum(one.expected_answer_criteria is not None for one in scenarios)
+    unread = sum(bool(one.references) and not one.scorers for one in scenarios)
     # One that has criteria or references has warnings of its own.
     without_rules = sum(
         one.workflow == WorkflowExpectation(unlisted=one.workflow.unlisted)
         and not (one.expected_answer_criteria or one.references or one.scorers)
-        for one in loaded
+        for one in scenarios
     )
-    warnings += [_name_unread(without_rules, _NO_RULES)] if without_rules else []
-    run = replace(run, warnings=(*run.warnings, *warnings))
-    changes = None if earlier is None else earlier.changes(run.results, known=[one.id for one in everything])
-    return CheckResult(run, decision, session.signal, {one.id: at for one, at in located if at is not None}, changes)
+    counts = {_NO_JUDGE: unjudged, _NO_SCORERS: unread, _NO_RULES: without_rules}
+    return [_name_unread(count, what) for what, count in counts.items() if count]
 
 
 def _repeated(
