@@ -34,6 +34,8 @@ def test_a_starter_passes_as_it_stands(kind: str, tmp_path: Path) -> None:
         (["scorer"], "needs a name that Python can import"),
         (["scorer", "two-words"], "'two-words' is not one"),
         (["judge", "class"], "'class' is not one"),
+        (["judge", "json"], "'json' is a module of Python"),
+        (["scorer", "a" * 101], "is not one"),
         (["decoder", "../away"], "is not one"),
         (["folder", "extra"], "takes a folder, or one of scorer, judge, decoder, environment"),
     ],

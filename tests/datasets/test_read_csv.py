@@ -116,3 +116,10 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, table: list[list[s
         RowRead(number, dict(zip(header, cells, strict=True)), None) for number, cells in enumerate(table, 1)
     ]
     assert all(len(chunk.records) <= records for chunk in chunks)
+
+
+@pytest.mark.parametrize(("sign", "word"), [(b";", "semicolons"), (b"\t", "tabs")])
+def test_other_separators(tmp_path: Path, sign: bytes, word: str) -> None:
+    """A file whose columns are separated by something else is refused with that reason, not with a missing column."""
+    with pytest.raises(DataError, match=f"separated by {word}"):
+        rows_of(tmp_path, sign.join((b"id", b"answer")) + b"\n" + sign.join((b"1", b"x")) + b"\n")

@@ -311,6 +311,10 @@ def _header(names: Sequence[str] | str, path: str) -> Sequence[str]:
         if name in known:
             raise DataError(f"{path}: two columns are called {name!r}")
         known.add(name)
+    split = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
+    if split is not None:
+        what = "semicolons" if split == ";" else "tabs"
+        raise DataError(f"{path}: its columns are separated by {what}; adjudge reads commas: export it again as CSV")
     return names
 
 

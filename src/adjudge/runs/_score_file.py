@@ -247,7 +247,8 @@ def check_columns(
             scorer.check(named)
         except ArgumentError as error:
             message = f"{source} (from row {found[0][0]} on) has {error.message}"
-            raise ArgumentError(f"{message}; its columns are {', '.join(present)}") from None
+            hint = f"its columns are {', '.join(present)}; one of another name is given by --map ARGUMENT=COLUMN"
+            raise ArgumentError(f"{message}; {hint}") from None
         if scorer.is_group and GROUP not in named:
             message = f"{source} has no column {GROUP!r}, by which {scorer.name} groups rollouts"
             raise ArgumentError(f"{message}{closest(GROUP, present)}; --map {GROUP}=COLUMN names it")

@@ -3,6 +3,7 @@
 write_starter("scorer", "brevity")     ->  brevity.py, test_brevity.py, docs/brevity.md
 """
 
+import sys
 from collections.abc import Mapping
 from importlib.resources import files
 from keyword import iskeyword
@@ -32,9 +33,11 @@ def write_starter(kind: str = "scenario", name: str | None = None, folder: str |
             f"there is no starter {kind!r}{closest(kind, KINDS)}: {', '.join(KINDS)}", code="unknown-starter"
         )
     is_named = KINDS[kind] is _OWN
-    if is_named and not (name and name.isidentifier() and name.isascii() and not iskeyword(name)):
+    if is_named and not (name and name.isidentifier() and name.isascii() and not iskeyword(name) and len(name) <= 100):
         given = "" if name is None else f", and {name!r} is not one"
         raise UsageError(f"a {kind} needs a name that Python can import, such as brevity{given}", code="bad-name")
+    if is_named and name in sys.stdlib_module_names:
+        raise UsageError(f"{name!r} is a module of Python, which yours would hide: take another name", code="bad-name")
     if name and not is_named:
         raise UsageError("a scenario takes no name: name a folder", code="bad-name")
     places = {Path(folder) / place.format(name=name): made for place, made in KINDS[kind].items()}
