@@ -9,11 +9,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def fleet_at(address: str | None) -> Iterator["Fleet | None"]:
-    """Give a fleet on the cluster; None without an address."""
-    if address is None:
-        yield None
-        return
+def fleet_at(address: str) -> Iterator["Fleet"]:
+    """Give a fleet on the cluster."""
     from adjudge.integrations.ray import RayFleet, connected
 
     with connected(address):
@@ -21,11 +18,8 @@ def fleet_at(address: str | None) -> Iterator["Fleet | None"]:
 
 
 @contextmanager
-def mapping_at(address: str | None) -> Iterator[Any]:
-    """Give what scores chunks on the cluster; None without an address."""
-    if address is None:
-        yield None
-        return
+def mapping_at(address: str) -> Iterator[Any]:
+    """Give what scores chunks on the cluster."""
     from adjudge.integrations.ray import connected, map_chunks
 
     with connected(address):

@@ -105,6 +105,8 @@ def run(
 
     Replies are kept in the run file before they are read, so that nothing is paid twice.
     """
+    from contextlib import nullcontext
+
     from adjudge.cli._ray import fleet_at
     from adjudge.cli._show import live, show_finished
     from adjudge.runs import RunConfig, judge_file
@@ -125,7 +127,7 @@ def run(
             options["fit"] = calibration
         else:
             known = load_calibration(calibration)
-    with exit_on_sigterm(), fleet_at(ray) as fleet, live() as watch:
+    with exit_on_sigterm(), nullcontext() if ray is None else fleet_at(ray) as fleet, live() as watch:
         finished = judge_file(
             rows,
             judge,

@@ -59,6 +59,8 @@ def command(
     cannot be scored becomes an error row; the others are scored. With --run, or where a scorer asks a model, the
     scores are kept in a run file, which adjudge show, rescore, resume and runs merge read.
     """
+    from contextlib import nullcontext
+
     from adjudge.cli._ray import fleet_at, mapping_at
     from adjudge.cli._show import Terminal, progress, show_summary
     from adjudge.datasets import format_of
@@ -67,7 +69,7 @@ def command(
 
     if more["harbor"]:
         return _verify(rows, scorers, more["logs"], more["answer_file"])
-    kind, workers = format_of(rows, more["format_"]), more["workers"]
+    kind, workers, ray = format_of(rows, more["format_"]), more["workers"], more["ray"]
     # Where a scorer asks a model, replies cost money: they are kept in a run file even if none was named.
     if run is not None or any(get_scorer(scorer).asks for scorer in scorers):
         from adjudge.cli._options import exit_on_sigterm
@@ -76,7 +78,7 @@ def command(
 
         limits = {"workers": workers} if workers else {}
         config = RunConfig(**limits, max_unscored=max_failed, accept_changes=more["accept_changes"])
-        with exit_on_sigterm(), fleet_at(more["ray"]) as fleet, live() as watch:
+        with exit_on_sigterm(), nullcontext() if ray is None else fleet_at(ray) as fleet, live() as watch:
             finished = score_run(
                 rows,
                 scorers,
@@ -89,7 +91,7 @@ def command(
                 fleet=fleet,
             )
         return show_finished(finished, to_stderr=out == "-")
-    with mapping_at(more["ray"]) as map_over, progress(rows) as on_progress:
+    with nullcontext() if ray is None else mapping_at(ray) as map_over, progress(rows) as on_progress:
         summary = score_file(
             rows,
             scorers,

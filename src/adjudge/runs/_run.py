@@ -166,7 +166,12 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
     source = Source(
         journal, reached, unit_column=job.unit_column, in_pages=job.is_pure, has_canaries=config.canaries > 0
     )
-    engine = _engine_of(work, session.plan, source, asker)
+    secret = None if asker.cache is None else asker.cache.secret
+    engine = (
+        Engine(job, source, asker, workers=config.workers, deadline=config.deadline)
+        if work.fleet is None
+        else Dispatcher(work.fleet, session.plan, source, asker, secret=secret)
+    )
     engine.progress.counts.update(reached.counts)
     engine.progress.done = sum(reached.counts.values())
     with ExitStack() as stack:
@@ -209,12 +214,6 @@ async def _work_through(work: RunTask, session: Session, journal: Journal, cache
         if early is not None and early.spared:
             journal.put(write_meta(EARLY, early))
         return replace(session, stopped=stopped, signal=caught[0] if caught else None, early=early)
-
-
-def _engine_of(work: RunTask, plan: Plan, source: Source, asker: Asker) -> Engine | Dispatcher:
-    if work.fleet is None:
-        return Engine(work.job, source, asker, workers=work.config.workers, deadline=work.config.deadline)
-    return Dispatcher(work.fleet, plan, source, asker, secret=None if asker.cache is None else asker.cache.secret)
 
 
 async def _put_in_order(work: RunTask, stopping: Stopping, journal: Journal, source: Source, engine: Engine) -> None:
