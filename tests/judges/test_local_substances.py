@@ -32,7 +32,7 @@ _TABLE = [
         "What is the formula of salt?",
         "NaCl",
         ["NaCl", "Na Cl", "nacl", "The formula is NaCl.", "\\text{NaCl}"],
-        ["KCl", "NaCl2", "Na2Cl", "NaOH", "salt", "sodium chloride", "CaCl"],
+        ["KCl", "Na2Cl", "NaOH", "salt", "sodium chloride", "CaCl"],
     ),
     (
         "What is the formula of sulfuric acid?",

@@ -7,24 +7,17 @@ from __future__ import annotations
 
 from adjudge.judges.local._codes.codes import by_code
 from adjudge.judges.local._codes.formulas import by_formula, by_substance
-from adjudge.judges.local._denials.kinds import member
 from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
 from adjudge.judges.local._denials.refusals import refuses
 from adjudge.judges.local._denials.senses import LONGEST as TURNED
-from adjudge.judges.local._denials.turns import may_turn, turned
+from adjudge.judges.local._denials.turns import turned
 from adjudge.judges.local._lists.members import by_members
 from adjudge.judges.local._lists.options import by_letter
-from adjudge.judges.local._names.places import by_place
-from adjudge.judges.local._names.works import is_other_title
 from adjudge.judges.local._quantities.figures import is_marked_otherwise
 from adjudge.judges.local._quantities.readings import by_quantity
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
-from adjudge.judges.local._reading.framed import FRAMES, unframed
 from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._rules import repeats_figure
 from adjudge.judges.local._same import same
-
-_FORMS = ("spelling", "acronym", "same-name")
 
 
 def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
@@ -45,16 +38,9 @@ def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candi
     if quantity is not None and not quantity[0]:
         return quantity
     form = same(asked, prepared, candidate)
-    if form is None:
-        return quantity or _by_name(asked, prepared, candidate) or _unframed(asked, prepared, candidate)
-    return _of_figures(question, prepared, candidate) if form == "contained" and candidate.numbers else (True, form)
-
-
-def _of_figures(question: str, prepared: Prepared, candidate: Candidate) -> Decision:
-    """Judge a candidate that is a reference word for word, in figures: signs beside them count too."""
-    if repeats_figure(question, prepared.texts, candidate):
-        return False, "repeats-question"
-    return (False, "other-number") if is_marked_otherwise(prepared.texts, candidate.text) else (True, "contained")
+    if form == "contained" and candidate.numbers and is_marked_otherwise(prepared.texts, candidate.text):
+        return False, "other-number"
+    return quantity if form is None else (True, form)
 
 
 def by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
@@ -66,41 +52,16 @@ def by_kind(question: str, asked: Question, prepared: Prepared, candidate: Candi
     return None if wanted is None else (polarity(question, candidate.text) == wanted, "yes-no")
 
 
-def _unframed(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
-    """Judge what is left of `It is ...`, where it is a reference in another form, or another thing of a near name."""
-    # `It is ...` hides a short answer from the rules about short answers.
-    text = unframed(candidate) if candidate.plain[:1] and candidate.plain[0] in FRAMES else None
-    if text is None:
-        return None
-    bare = Candidate(text)
-    form = same(asked, prepared, bare)
-    if form is None:
-        return _by_name(asked, prepared, bare)
-    return (True, form) if form in _FORMS else None
-
-
-def _by_name(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
-    """Judge a candidate that is the name of a place or of a work and nothing else."""
-    places = prepared.aliases.places
-    is_right = by_place(asked, places, candidate) if places and not prepared.explains else None
-    if is_right:
-        return True, "same-place"
-    is_other = is_right is False or is_other_title(asked, prepared.texts, candidate)
-    return (False, "near-name") if is_other else None
-
-
 def _by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a short statement that turns what a reference says round, or has another word of a kind in it."""
     # A long statement says more than one thing: turning one of them round decides nothing.
     if len(candidate.plain) > TURNED or prepared.refuses:
         return None
     found = None
-    if prepared.is_turned or may_turn(candidate.unique, prepared.turning, prepared.union):
-        is_said = len(candidate.numbers) < len(candidate.content)
-        is_open = is_said and not asked.denies and wanted_polarity(prepared) is None
-        if is_open and all(one.padded != candidate.padded for one in prepared.references):
-            found = turned(question, asked.content, prepared.senses, candidate.text)
-    found = found or member(asked, prepared, candidate)
+    is_said = prepared.senses and len(candidate.numbers) < len(candidate.content)
+    is_open = is_said and not asked.denies and wanted_polarity(prepared) is None
+    if is_open and all(one.padded != candidate.padded for one in prepared.references):
+        found = turned(question, asked.content, prepared.senses, candidate.text)
     if found is None:
         return None
     return found in ("same-sense", "yes-no"), "yes-no" if found == "other-yes-no" else found

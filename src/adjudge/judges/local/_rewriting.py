@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from adjudge.judges.local._names.aliases import as_written
-from adjudge.judges.local._nearness import gives_number
 from adjudge.judges.local._quantities.writings import as_spelt, dated
-from adjudge.judges.local._reading.answer import corrected, unspaced
+from adjudge.judges.local._reading.answer import corrected
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 
 
 def as_meant(prepared: Prepared, candidate: Candidate) -> Candidate:
-    """Return a candidate after its last correction, its figures in one piece, where that gives a reference."""
-    return _in_one_piece(prepared, _last_word(prepared, candidate))
+    """Return what a candidate says after it has corrected itself, if it names a reference there; else all of it."""
+    tail = corrected(candidate.text, candidate.unique)
+    if tail is None:
+        return candidate
+    rest = Candidate(tail)
+    return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
 
 
 def rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Candidate:
@@ -28,21 +31,3 @@ def rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Cand
     if prepared.figures.days and candidate.numbers:
         text = dated(text, prepared.figures.days)
     return candidate if text == candidate.text else Candidate(text)
-
-
-def _last_word(prepared: Prepared, candidate: Candidate) -> Candidate:
-    """Return what a candidate says after it has corrected itself, if it names a reference there; else all of it."""
-    tail = corrected(candidate.text, candidate.unique)
-    if tail is None:
-        return candidate
-    rest = Candidate(tail)
-    return rest if any(one.padded in rest.padded for one in prepared.references) else candidate
-
-
-def _in_one_piece(prepared: Prepared, candidate: Candidate) -> Candidate:
-    """Return a candidate with its figures in one piece (`1, 776`), if they are a reference's then; else as it is."""
-    text = unspaced(candidate.text) if candidate.numbers else None
-    if text is None or any(one.padded in candidate.padded for one in prepared.references):
-        return candidate
-    rest = Candidate(text)
-    return rest if gives_number(prepared, rest) else candidate

@@ -7,7 +7,6 @@ guesses, the question said again, another number.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from adjudge.judges.local._denials.beside import is_beside
 from adjudge.judges.local._denials.denials import denial
@@ -19,21 +18,17 @@ from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
 from adjudge.judges.local._quantities.quantities import quantity_fault
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared, members_of
-from adjudge.judges.local._reading.words import STOP, stemmed
+from adjudge.judges.local._reading.words import stemmed
 
 _RETRACTED = re.compile(
     r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"
     r"|doubtful)\b",
     re.IGNORECASE,
 )
-_ROMAN = re.compile(r"[ivxlc]+")
-_PIECE = re.compile(r"\w+")
 _SHORT_LIST = 20  # words of a sentence that is a list and little else
 _COUNTS = frozenset(map(str, range(2, 11)))
 _SENTENCE = 15  # words of an answer that says one thing
 _FEW = 3  # numbers of one that says more, and gives a date
-_PERSONS = frozenset("i im id ill ive me my you your youll youd youre lets".split())
-_TALK = 3  # words of a talk between two
 _FILLERS = stemmed("answer question ask response regarding here topic yes name called")
 
 
@@ -124,8 +119,6 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     # One word of the question is not enough to call an answer its echo.
     if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
         return False
-    if _ends_with_small(prepared, candidate) and not asked.padded.endswith(f" {candidate.stems[-1]} "):
-        return False
     if candidate.content and not any(_is_root(one, other) for one in candidate.content for other in prepared.union):
         return True
     if any(one.content <= asked.content for one in prepared.references):
@@ -134,35 +127,9 @@ def _is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     return len(meant & candidate.unique) >= 0.8 * len(meant)
 
 
-def _ends_with_small(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate ends with a word that says little elsewhere, and is a reference: `It is "of".`."""
-    last = candidate.stems[-1] if candidate.stems else ""
-    return last in STOP and any(one.stems == (last,) for one in prepared.references)
-
-
-def repeats_figure(question: str, references: Sequence[str], candidate: Candidate) -> bool:
-    """Whether a candidate is a number as the question writes it, and the references are in the other figures.
-
-    >>> [repeats_figure("What is 9 in Roman figures?", [one], Candidate("9.")) for one in ("IX", "9")]
-    [True, False]
-    """
-    given = candidate.text.strip(" .!\n").lower()
-    is_roman = _ROMAN.fullmatch(given) is not None
-    if not (is_roman or given.isdecimal()) or given not in _PIECE.findall(question.lower()):
-        return False
-    return all((text.isdecimal() if is_roman else _ROMAN.fullmatch(text.lower())) for text in references)
-
-
 def _is_root(one: str, other: str) -> bool:
     """Whether one word begins the other, as `Korea` does `Korean`."""
     return one.startswith(other[:4]) and (one.startswith(other[:-1]) or other.startswith(one[:-1]))
-
-
-def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
-    """Whether a candidate talks to the asker and has no word, number or date of any reference."""
-    if not prepared.union.isdisjoint(candidate.unique) or seen.number_match or seen.dates in ("match", "coarser"):
-        return False
-    return sum(word in _PERSONS for word in candidate.plain) >= _TALK
 
 
 def sign(seen: Seen) -> str:

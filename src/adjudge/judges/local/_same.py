@@ -6,15 +6,13 @@ import re
 
 from adjudge.judges.local._model import load_model
 from adjudge.judges.local._names.names import is_same_name
-from adjudge.judges.local._quantities.quantities import is_other_currency
-from adjudge.judges.local._quantities.values import is_same_value
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.sounds import sound
-from adjudge.judges.local._reading.words import DENIALS, STOP, stemmed, stems_of
+from adjudge.judges.local._reading.words import DENIALS, stemmed
 
+_AROUND = " `\n"
 _SHORT = 8  # words of a candidate that is the reference and nothing else
-_WORDS_OF_ONE = 3  # words of a candidate that may be one word
 _LOOKED_AT = 50  # references
 _LONG_NAME = 9  # letters of a name that is known without one of its vowels
 _VOWELS = re.compile("[aeiouy]+")
@@ -22,22 +20,19 @@ _SOUNDED = 5  # letters of a stem that is long enough to be known by its sound
 _TWINS = frozenset(("desert", "dessert", "discret", "discreet", "canvas", "canvass", "finish", "finnish"))
 _H = re.compile("([cst])h")  # no silent one: `through` is not `trough`
 _BODIES = stemmed("organization company agency union firm party body corporation institution")
-_BRACKETS = re.compile(r"\s*([^()?]+?)\s\((?:(?:played|portrayed|voiced|sung|written|directed) by )?([^()?]+)\)[\s.!]*")
 _OTHERS = DENIALS | {"or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false"}
 
 
 def same(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return the name of the form in which a short candidate is a reference and nothing else, if it is one."""
     size = len(candidate.plain)
+    # For example `&&`, which has no words.
+    if (bare := candidate.text.strip(_AROUND)) and bare in prepared.texts:
+        return "contained"
     if not 0 < size <= _SHORT or prepared.explains:
         return None
-    # `5 dollars` is not `5 euros`, though all other rules would call them the same number.
-    if candidate.numbers and is_other_currency(prepared.texts, candidate):
-        return None
-    if any(one.padded == candidate.padded for one in prepared.references) or _is_joined(prepared, candidate):
+    if any(one.padded == candidate.padded for one in prepared.references):
         return "contained"
-    if is_same_value(prepared.texts, candidate.text):
-        return "number"
     return _same_in_words(asked, prepared, candidate)
 
 
@@ -63,38 +58,15 @@ def _is_last_name(prepared: Prepared, word: str) -> bool:
     )
 
 
-def _is_joined(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is a reference with other blanks: `egg plant`."""
-    size, joined = len(candidate.stems), candidate.joined
-    if size > _WORDS_OF_ONE or candidate.numbers or not joined:
-        return False
-    return any(
-        len(one.stems) != size and one.padded[1] == joined[0] and one.padded.replace(" ", "") == joined
-        for one in prepared.references
-    )
-
-
-def _is_bracketed(prepared: Prepared, text: str) -> bool:
-    """Whether a name of several words is all that stands within brackets, or before them: a role and its actor."""
-    found = _BRACKETS.fullmatch(text)
-    if found is None:
-        return False
-    sides = [f" {' '.join(stems_of(side))} " for side in found.groups()]
-    return any(len(one.stems) > 1 and one.padded in sides for one in prepared.references)
-
-
 def _same_of_several(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     # A denial or an alternative among the words means that it is not a reference and nothing else.
     if not _OTHERS.isdisjoint(candidate.plain):
         return None
     if candidate.numbers:
-        is_in_range = "range" not in asked.plain and _is_in_range(prepared, candidate)
-        return "number" if is_in_range or _is_same_day(prepared, candidate) else None
+        return None
     if prepared.union.isdisjoint(candidate.unique) and not _may_be_name(prepared, candidate):
         return None
-    if is_same_name(asked, prepared.texts, candidate):
-        return "same-name"
-    return "contained" if "(" in candidate.text and _is_bracketed(prepared, candidate.text) else None
+    return "same-name" if is_same_name(asked, prepared.texts, candidate) else None
 
 
 def _may_be_name(prepared: Prepared, candidate: Candidate) -> bool:
@@ -130,22 +102,3 @@ def _is_acronym(asked: Question, prepared: Prepared, candidate: Candidate) -> bo
     is_long = len(word) > 2 or (len(word) == 2 and not _BODIES.isdisjoint(asked.content))
     is_written = is_long and sum(map(str.isupper, candidate.text)) == len(word)
     return is_written and any(one.initials == word for one in prepared.references)
-
-
-def _is_same_day(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate is a reference's day, month and year and nothing else."""
-    if len(candidate.dates) != 1 or candidate.dates[0] not in prepared.figures.days:
-        return False
-    return len(candidate.content) == len(candidate.dates[0])
-
-
-def _is_in_range(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether the one number of a candidate lies in the range that a reference states, in its words."""
-    if len(candidate.numbers) != 1:
-        return False
-    value = next(iter(candidate.numbers))
-    rest = {one for one in candidate.unique if not one[0].isdigit() and one not in STOP}
-    return any(
-        one.range is not None and one.range[0] <= value <= one.range[1] and rest <= one.content
-        for one in prepared.references[:_LOOKED_AT]
-    )

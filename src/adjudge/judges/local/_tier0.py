@@ -14,22 +14,20 @@ from adjudge.judges.local._features import Seen, observe
 from adjudge.judges.local._injections import injected
 from adjudge.judges.local._lists.options import by_option, options_of, spoken
 from adjudge.judges.local._model import Model, chance, load_model
-from adjudge.judges.local._names.names import almost, is_elsewhere, is_part
+from adjudge.judges.local._names.names import almost, is_elsewhere
 from adjudge.judges.local._names.places import is_coarser_place
-from adjudge.judges.local._quantities.quantities import is_other_currency
 from adjudge.judges.local._reading.answer import answer_of, untagged
 from adjudge.judges.local._reading.candidate import Candidate, Question, read_question
 from adjudge.judges.local._reading.reference import Prepared, prepare
 from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rewriting import as_meant, rewritten
-from adjudge.judges.local._rules import fault, is_chatter, sign
+from adjudge.judges.local._rules import fault, sign
 
 _RULED_IN = 0.95
 _EXACT = 0.99  # a reference, word for word or as a fuller name
 _LIKELY = frozenset(("number", "acronym", "spelling", "same-place", "both-refuse", "yes-no"))  # by rules that may err
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
-_LEFT = 0.49  # the most for talk that has no word of any reference
 _LONG = 60  # words of the shortest answer that counts as long
 OVERTURNED = frozenset(("names-nothing", "other-number", "retracted", "yes-no"))
 """Rules that call an answer wrong for words which may belong to something else: encoders may overturn them."""
@@ -99,9 +97,6 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
         # The model may be even less sure than the rule.
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
         return Assessment(capped, (rule,), ruled=True, values=seen.values, statement=prepared.explains)
-    # Fluent talk without a word of a reference must not pass as an answer.
-    if probability >= 0.5 and is_apart and is_chatter(prepared, candidate, seen):
-        probability = _LEFT
     probability = doubted(probability, model, prepared, candidate)
     reasons = _reasons(probability, prepared, candidate, seen)
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
@@ -110,8 +105,6 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
 def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a candidate is wrong, if there is one."""
     rule = fault(asked, prepared, candidate, seen)
-    if rule == "near-name" and is_part(prepared.texts, candidate):
-        return None
     if rule is not None:
         return rule
     if is_elsewhere(prepared, candidate):
@@ -121,8 +114,6 @@ def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen)
     if not seen.contained:
         is_other = is_swapped(prepared, candidate)
         rule = "swapped-roles" if is_other else almost(asked, prepared, candidate, is_complete=seen.complete)
-    if rule is None and candidate.numbers and is_other_currency(prepared.texts, candidate):
-        return "other-unit"
     return rule
 
 

@@ -1,7 +1,7 @@
 r"""Answers in which every character counts: addresses, files, versions, keys, commands, ids, names in programs.
 
 `H2O2` is not `H2O`, `joe@example.com` not `jo@example.com`, `3.1` not version `3.10`, `京都` not `東京`.
-Each kind has one writing: "http://www.Example.org/a/" is "example.org/a", "Control-C" "c+ctrl", "AB 12-3" "ab123".
+Each kind has one writing: "http://www.Example.org/a/" is "example.org/a", "ls -la" "ls -a -l", "AB 12-3" "ab123".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from adjudge.judges.local._codes.given import DOUBTS, LONGEST, bare, choices, given
-from adjudge.judges.local._lexicon import lexicon, word_set
+from adjudge.judges.local._lexicon import word_set
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 
 _LOOKED_AT = 50  # references
@@ -31,30 +31,19 @@ _HOST = re.compile(r"(?:https?://)?(?:www\.)?([\w-]+(?:\.[\w-]+)*\.[a-z]{2,})(/[
 _MAIL = re.compile(r"<?(?:mailto:)?([^\s@<>]+@[^\s@<>]+\.\w+)>?", re.IGNORECASE)
 _FIGURES = re.compile(r"(?:(?:version|release)[: ]+|([^\W\d_]+) )?v?(\d+(?:\.\d+){1,4}(?:-\w+)?)", re.IGNORECASE)
 _PATH = re.compile(r"(?:(?:~|\.{1,2})?/|[A-Za-z]:[/\\])[\w.+-]+(?:[/\\][\w.+-]+)*[/\\]?")
-_KEYS = re.compile(
-    r"(?:ctrl|control|alt|option|shift|cmd|command|win|windows|super|meta)(?:\s*[-+]\s*|\s)"
-    r"(?:\w+(?:\s*[-+]\s*|\s)){0,2}\w+",
-    re.IGNORECASE,
-)
 _BEFORE_PROGRAM = re.compile(r"(?:sudo |python3? -m )(?=\w)")
 _OPTIONS = re.compile(r"-[A-Za-z]{2,}")
 _IDENTIFIER = re.compile(r"@[a-z]\w+|[\w.]+\(\)|[a-z\d]+(?:_[a-z\d]+)+|[A-Z\d]+(?:_[A-Z\d]+)+")
 _WORD = re.compile(r"[a-z]{2,}(?:-[a-z]+)*(?:[A-Z][a-z]+)*")
 _NAME = re.compile(r"@?[A-Za-z_]\w*(?:[.-]\w+)*(?:\(\))?")
-# Operators, options and patterns: `&&`, `-v`, `\d+`.
-_SIGNS = re.compile(
-    r"[=<>!&|+*/%^~?:@-]{1,4}|--?[A-Za-z][\w-]*|/?(?=[^\s/]*(?:\\[dwsbDWSB]|\[\^?[\w-]+\]|\.\*))([^\s/]+)/?"
-)
 
 _PARTS = re.compile(r"[\s.()/+#-]+|(?<=[\da-fA-F]{2}):(?=[\da-fA-F]{2})")
 _ID = re.compile(r"#?(?:[A-Z\d]{1,6}[ -])*[A-Z\d]{2,}")
-_HEX = re.compile(r"[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}|(?:[\da-f]{2}[:-]){5}[\da-f]{2}", re.IGNORECASE)
 _PHONE = re.compile(r"(?:\+|\(|\d+[ .()/-]+\d)[\d ().X/-]{5,}")
 _THOUSANDS = re.compile(r"\d{1,3}(?:[ .]\d{3})+|\d{4}[ -]+\d{4}|\d{1,4}[-./]\d\d?[-./]\d{1,4}")
 _ERA = re.compile(r"(?:A\.?D|B?CE?|USD?|EUR|GBP|CHF|INR|AM|PM|FY|NO|KM|KG|II+|IV|VI+) |\d+ ?[A-Z]{1,3}$")
 
 _SCRIPT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u30fb]+")
-_OTHER = re.compile(r"(?=\S*\d)(?!\S*[^\W\d_]{5})[^\W\d_][\w-]{1,19}|\w+://\S+")
 
 
 class Code(NamedTuple):
@@ -68,8 +57,8 @@ class Code(NamedTuple):
 def code_of(references: Sequence[str]) -> Code | None:
     """Return what references are in which every character counts.
 
-    >>> [one and one.kind for one in map(code_of, (["2.10"], ["東京"], ["H2O", "HOH"], ["AB-1", "AB1"], ["Ctrl+C"]))]
-    ['figures', 'script', None, 'other', 'keys']
+    >>> [one and one.kind for one in map(code_of, (["2.10"], ["東京"], ["Who"], ["AB-12", "AB12"], ["ls -a"]))]
+    ['figures', 'script', None, 'id', 'command']
     """
     # Most references are names: one look at the first spares the rest.
     if not references or _NAMES.fullmatch(references[0]):
@@ -97,10 +86,11 @@ def by_code(asked: Question, code: Code | None, candidate: Candidate) -> Decisio
     """Judge a short candidate by its code where codes are accepted; None where it has none that is plain."""
     if code is None or len(candidate.text) > LONGEST or (code.asked and asked.plain.isdisjoint(code.asked)):
         return None
-    if code.kind in ("script", "other"):
-        is_right = False if _is_another(code, candidate) else None
-    else:
-        is_right = _is_right(asked, code, candidate)
+    is_right = _is_right(asked, code, candidate)
+    if code.kind == "script":
+        # A script without blanks: the name may stand in a sentence.
+        is_there = any(one in candidate.text for one in code.accepted)
+        is_right = None if is_there or _SCRIPT.search(candidate.text) is None else False
     return None if is_right is None else (is_right, "code" if is_right else "other-code")
 
 
@@ -161,16 +151,6 @@ def _is_same(kind: str, gold: str, found: str) -> bool | None:
     return None if is_longer or (kind in ("name", "word") and gold.lower() == found.lower()) else False
 
 
-def _is_another(code: Code, candidate: Candidate) -> bool:
-    """Whether a short candidate has something of the same script or form, and nothing that is accepted."""
-    if len(candidate.plain) > _SHORT:
-        return False
-    if code.kind == "script":
-        return not any(one in candidate.text for one in code.accepted) and _SCRIPT.search(candidate.text) is not None
-    found = {plain for one in _TOKEN.findall(candidate.text) if _OTHER.fullmatch(plain := _read_other(one))}
-    return bool(found) and code.accepted.isdisjoint(found)
-
-
 def _read_address(text: str) -> str | None:
     """Read an address of the web; the scheme, `www.` and a slash at the end do not count."""
     match = _HOST.fullmatch(text.rstrip(".,;"))
@@ -201,19 +181,6 @@ def _read_file(text: str) -> str | None:
     return (text.rstrip("/") or text).lower()
 
 
-def _read_technology(text: str) -> str | None:
-    """Read the name of a language or a library that has several."""
-    name: str | None = lexicon("codes")["technologies"].get(text.lower())
-    return name
-
-
-def _read_keys(text: str) -> str | None:
-    """Read keys that are pressed together, in one order."""
-    if _KEYS.fullmatch(text) is None:
-        return None
-    return "+".join(sorted(lexicon("codes")["keys"].get(one, one) for one in re.split(r"[\s+-]+", text.lower())))
-
-
 def _read_command(text: str) -> str | None:
     """Read a command of a shell: its words, with short options one by one and in order."""
     found: list[str] = []
@@ -227,8 +194,6 @@ def _read_command(text: str) -> str | None:
 
 
 def _is_id(text: str) -> bool:
-    if _HEX.fullmatch(text):
-        return True
     figures = sum(map(str.isdigit, text))
     if _PHONE.fullmatch(text):
         return figures >= 9 and _THOUSANDS.fullmatch(text) is None
@@ -250,28 +215,15 @@ def _read_name(text: str) -> str | None:
     return text.removesuffix("()").lstrip("@") if _NAME.fullmatch(text) else None
 
 
-def _read_signs(text: str) -> str | None:
-    match = _SIGNS.fullmatch(text)
-    return None if match is None else (match[1] or text).replace("[0-9]", r"\d")
-
-
-def _read_other(text: str) -> str:
-    return re.sub(r"[-_{}$]|\\\w+", "", normalize("NFKC", text)).lower().rstrip(".:")
-
-
 READERS: dict[str, tuple[Callable[[str], object], Callable[[str], str | None]]] = {
     "address": (_URL.fullmatch, _read_address),
     "mail": (_read_mail, _read_mail),
-    "technology": (_read_technology, _read_technology),
     "figures": (_read_figures, _read_figures),
     "file": (_read_file, _read_file),
-    "keys": (_KEYS.fullmatch, _read_keys),
     "command": (_read_command, _read_command),
     "id": (_is_id, _read_id),
     "name": (_IDENTIFIER.fullmatch, _read_name),
     "word": (_WORD.fullmatch, _read_name),
-    "signs": (_SIGNS.fullmatch, _read_signs),
     "script": (_SCRIPT.fullmatch, str),
-    "other": (_OTHER.fullmatch, _read_other),
 }
 """By kind: whether a reference is plainly of it, and how it is read."""

@@ -30,10 +30,8 @@ _NO_FORMULA = re.compile(
     r"|[-\d.,]+\s?(?:[kcmd]?m|[km]?g|m?s|h|m?l|mi|ft|in|k?[NJWVAKC]|[kM]?Hz|°|\^?\\circ)(?![A-Za-z])"
 )
 _LETTERS = re.compile(r"(?<![A-Za-z\\])[A-Za-z]+")
-_ARROW = re.compile(r"-+>|→|⟶|\\(?:long)?rightarrow|\\to\b")
 _ORDER = re.compile(r"(?:(?:in|is|it|an?|has|takes|runs in)\s)*(\w+)(?:[ -]time)?(?: complexity)?", re.IGNORECASE)
 _VALUE = re.compile(r"(?:[A-Za-z]\s*=)?[^A-Za-z\[\](){},]+")
-_STATE = re.compile(r"\((?:g|l|s|aq)\)")
 _RAISED = re.compile(r"(?<=[a-z])(?=\d)")
 
 _MARKS = re.compile(r"\\(?:mathrm|text|ce|rm)\b|[\s_{}$\\]")
@@ -60,9 +58,7 @@ def _accepted(text: str) -> str | None:
     if not is_order and (_SIGNAL.search(text) is None or _NO_FORMULA.match(text.strip())):
         return None
     formula = _formula(text)
-    is_read = formula is not None and (
-        _ARROW.search(text) or mathematics.compare("0", formula, limit_s=0).equal is not None
-    )
+    is_read = formula is not None and mathematics.compare("0", formula, limit_s=0).equal is not None
     return formula if is_read else None
 
 
@@ -88,6 +84,8 @@ def by_formula(question: str, accepted: frozenset[str], candidate: Candidate) ->
     """Judge a response by its formula where only formulas are accepted; None where it gives none that is plain."""
     if not accepted or len(candidate.text) > LONGEST or not DENIALS.isdisjoint(candidate.plain):
         return None
+    if _formula(candidate.text) in accepted:
+        return True, "formula"
     for reading in given(candidate.text) or (candidate.text,):
         formula = _formula(reading)
         verdicts = set() if formula is None else {_is_equal(gold, formula, question) for gold in accepted}
@@ -100,9 +98,6 @@ def by_formula(question: str, accepted: frozenset[str], candidate: Candidate) ->
 
 def _is_equal(gold: str, formula: str, question: str) -> bool | None:
     """Whether two formulas are equal; None where that is not plain."""
-    if _ARROW.search(gold):
-        # `2H2 + O2 = 2H2O` may be the same reaction.
-        return _sides(gold) == _sides(formula) if _ARROW.search(formula) else None
     if "^" in gold and "^" not in formula:
         # For example `mc2`.
         formula = _RAISED.sub("^", formula)
@@ -114,11 +109,6 @@ def _is_equal(gold: str, formula: str, question: str) -> bool | None:
     # A number may be rounded, and is compared elsewhere; what is no formula is not another one.
     is_number = _VALUE.fullmatch(gold) is not None
     return None if found.equal is False and (found.reason not in ("mismatch", "hedged") or is_number) else found.equal
-
-
-def _sides(reaction: str) -> list[list[str]]:
-    """Return the sides of a chemical reaction, the substances of each in one order."""
-    return [sorted(_plain(_STATE.sub("", side)).split("+")) for side in _ARROW.split(reaction)]
 
 
 def substances_of(references: Sequence[str]) -> frozenset[str]:
@@ -171,12 +161,11 @@ def by_substance(
     several = set() if asked.wants_list else set(map(read_substance, choices(candidate.text)))
     if len(several) > 1 and None not in several:
         return False, "many-answers" if len(several) > 2 else "hedged"
-    is_written = is_chemistry and all(map(_is_written, references))
     for reading in given(candidate.text):
         found = read_substance(reading)
         if found in accepted:
             return (True, "substance") if _is_form_asked(asked, reading) else None
-        if found is not None or (is_written and _is_written(_plain(reading))):
+        if found is not None:
             return False, "other-substance"
     return None
 
@@ -191,14 +180,3 @@ def _is_form_asked(asked: Question, reading: str) -> bool:
 
 def _plain(text: str) -> str:
     return _MARKS.sub("", normalize("NFKC", text))
-
-
-def _is_written(text: str) -> bool:
-    """Whether a text has the form of a formula of substances."""
-    return len(text) > 1 and _composition().fullmatch(text) is not None
-
-
-@cache
-def _composition() -> re.Pattern[str]:
-    atom = rf"(?:{'|'.join(sorted(lexicon('formulas')['elements'], key=len, reverse=True))})\d*"
-    return re.compile(rf"(?:{atom}|\((?:{atom})+\)\d*){{1,12}}[+-]?")

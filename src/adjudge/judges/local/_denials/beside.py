@@ -2,7 +2,6 @@
 
 "Croatia beat France in the final."                            beaten
 "Venus is the closest; Mercury comes second."                  next in a row
-"Polonius did it and let Claudius take the blame."             blamed
 "Some people say Brasília. It is Rio de Janeiro."              what others say
 "Protests began in 1989, but the wall came down in 1991."      the date of something else
 """
@@ -10,7 +9,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from adjudge.judges.local._denials.pasts import PASTS
@@ -42,9 +41,6 @@ _IS_NEXT = re.compile(
     r"(?:2|3|4|next|behind|afterwards|runner up)(?: place)?(?: in \w+)?|follows|followed"
 )
 
-_BLAMED = stemmed("blame credit accuse frame fame suspect")
-_BLAME = re.compile(r"\b(?:blam(?:ed?|ing)|fram(?:ed|ing))$|\bblame (?:on|to)$")
-_TAKES = re.compile(r"(?:to )?(?:takes?|took|taking|gets?|got|getting|received?) (?:all )?(?:blame|credit|fame|fall)\b")
 
 _SAY = re.compile(
     r"\b(?:(?:some|many|most|people|everyone|everybody|others|they|you|few|textbooks|historians)\b(?: \w+){0,3}?"
@@ -59,27 +55,14 @@ _PLACED = re.compile(
 )
 _INSTEAD = frozenset("but however yet actually in it its that no".split())
 
-_FIRST = stemmed("1 first invent inventor discover create found")
 _RANKS = frozenset(("2", "3", "4"))
 _RANKED = re.compile(r"\b(?:second|third|fourth|2nd|3rd|4th)\b", re.IGNORECASE)
 _DATES = 2  # years of which one may be another's
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
-_EVENTS = {
-    form: kind.split()[0]
-    for kind in (
-        "begin began begun beginning start started", "end ended finish finished complete completed conclude concluded",
-        "born birth", "die died death", "meet met", "open opened", "build built", "propose proposed", "sign signed",
-        "announce announced", "retire retired", "marry married", "release released", "found founded",
-        "publish published",
-        "establish established", "write wrote written", "discover discovered", "invent invented", "launch launched",
-        "elect elected", "join joined", "leave left", "resign resigned", "buy bought", "sell sold", "divorce divorced",
-    )
-    for form in kind.split()
-}  # fmt: skip
 
 _OF_A_CONTEST = stemmed("beat defeat overcame edged thrashed outplayed knocked triumph victory beaten lost loses")
 _CUES = stemmed(
-    "next behind follows ahead afterwards runner blame framed credit fame say said think thought believe assume claim"
+    "next behind follows ahead afterwards runner say said think thought believe assume claim"
     " guess suppose suspect expect"
 )
 
@@ -92,8 +75,6 @@ def _is_likely(asked: Question, candidate: Candidate) -> bool:
     if not _CUES.isdisjoint(stems):
         return True
     if not _RANKS.isdisjoint(stems) and _RANKED.search(candidate.text):
-        return True
-    if "befor" in stems and not _FIRST.isdisjoint(asked.stems):
         return True
     return not (_OF_A_CONTEST.isdisjoint(stems) or _CONTEST.isdisjoint(asked.stems))
 
@@ -146,13 +127,7 @@ def _stands_beside(
         [other for place, other in others if place < at],
         [other for place, other in others if place > at],
     )
-    return (
-        _is_beaten(found, prepared, asked)
-        or _is_next(found, asked)
-        or _is_blamed(found, asked)
-        or _is_said(found, asked)
-        or _is_preceded(found, asked)
-    )
+    return _is_beaten(found, prepared, asked) or _is_next(found, asked) or _is_said(found, asked)
 
 
 def _is_beaten(found: _Named, prepared: Prepared, asked: Question) -> bool:
@@ -174,13 +149,6 @@ def _is_next(found: _Named, asked: Question) -> bool:
     return _THEN.search(found.before) is not None or (is_subject and _IS_NEXT.fullmatch(found.after) is not None)
 
 
-def _is_blamed(found: _Named, asked: Question) -> bool:
-    """Whether another one did it, and the reference has the blame or the credit."""
-    if not found.earlier or not _BLAMED.isdisjoint(asked.stems):
-        return False
-    return _TAKES.match(found.after) is not None or _BLAME.search(found.before) is not None
-
-
 def _is_said(found: _Named, asked: Question) -> bool:
     """Whether the reference is what others say, and another one is given after it."""
     if _SAY.search(found.before) is None:
@@ -193,32 +161,17 @@ def _is_said(found: _Named, asked: Question) -> bool:
     return False
 
 
-def _is_preceded(found: _Named, asked: Question) -> bool:
-    """Whether somebody else did it before the reference: `Before Bell, there was Meucci, who invented it`."""
-    is_asked = asked.kind == "who" and "before" not in asked.plain and not _FIRST.isdisjoint(asked.stems)
-    return is_asked and found.before == "before" and not found.after and bool(found.later)
-
-
 def _is_of_another_date(clauses: Sequence[Clause], at: int, one: Reference, asked: Question) -> bool:
     """Whether a year is that of another event than the question's, or of none, and another year is that of it."""
     # For example `July 14, 1969`.
     own = clauses[at - 1 : at + 1] if at and len(clauses[at].plain) == 1 else clauses[at : at + 1]
-    meant = _events(asked.plain)
-    happened = set().union(*(_events(clause.plain) for clause in own))
-    is_other = bool(happened and meant) and happened.isdisjoint(meant)
-    if not is_other and any(_shares(clause, asked) for clause in own):
+    if any(_shares(clause, asked) for clause in own):
         return False
     for clause in clauses:
         years = [word for word in clause.plain if _YEAR.fullmatch(word) and word not in asked.plain]
-        if years and not clause.has(one) and NOT.isdisjoint(clause.plain):
-            is_meant = not meant.isdisjoint(_events(clause.plain)) if is_other else _shares(clause, asked) > 0
-            if is_meant:
-                return True
+        if years and not clause.has(one) and NOT.isdisjoint(clause.plain) and _shares(clause, asked):
+            return True
     return False
-
-
-def _events(plain: Iterable[str]) -> set[str]:
-    return {_EVENTS[word] for word in plain if word in _EVENTS}
 
 
 def _shares(clause: Clause, asked: Question) -> int:

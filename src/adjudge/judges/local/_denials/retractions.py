@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from adjudge.judges.local._reading.answer import TAKEN_BACK
 from adjudge.judges.local._reading.candidate import Question
-from adjudge.judges.local._reading.clauses import Clause, is_asked_of, is_of_question
+from adjudge.judges.local._reading.clauses import Clause, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
 from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed, stems_of, words
 
@@ -75,17 +75,11 @@ _FAR_OFF = re.compile(
     r"|\bthink again\b|\bquite (?:opposite|contrary)\b|\bopposite is true\b|\bknow better\b"
     r"|\bsome(?:body|one|thing|where) else\b|\bnothing of sort\b"
 )
-_SOON = 2  # clauses after a reference in which `it` is that
 _COPULAS = frozenset(("is", "are", "was", "were"))
 CONTRASTS = frozenset(("whereas", "while", "though", "although"))
 _ELLIPSIS = re.compile(
     r"\b(?:it|he|she|they|that|this) (?:(?:is|was|are|were|did|does|do|has|have|had) not"
     r"|isnt|wasnt|arent|werent|didnt|doesnt|dont|hasnt|havent)$"
-)
-_NO_MEANS = re.compile(
-    r"(?:(?:only|but|and|except|yet|though|although) )?(?:it|that|this|he|she|they|which)\b.*?"
-    r"\b(?:not|never|isnt|wasnt|arent|werent|doesnt|didnt|dont|cannot|cant"
-    r"|by no means|in no way|far from|anything but|nowhere near)\b(?P<what>.*)"
 )
 ANSWER = stemmed(
     "settle answer say choose pick go going guess think believe final right correct real true actual 1 fact"
@@ -108,10 +102,6 @@ def is_rebuked(clauses: Sequence[Clause], last: int, prepared: Prepared, asked: 
         if not NOT.isdisjoint(clause.plain) and _ELLIPSIS.search(said):
             later = clauses[last + at + 2 :]
             return is_restated(later, asked) or any(names_in(one, prepared, asked) for one in later)
-        match = _NO_MEANS.match(said) if at < _SOON else None
-        if match is not None:
-            # For example `Paris? It is not the capital.`
-            return is_asked_of(match["what"], asked)
     return False
 
 

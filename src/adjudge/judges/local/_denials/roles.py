@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
-
-from adjudge.judges.local._denials.senses import LONGEST
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import stemmed
@@ -19,20 +15,9 @@ _SYMMETRIC = stemmed(
     "and or with connected equal same married next near beside between separated different meets met plus versus vs"
     " related similar parallel"
 )
-_OWNS = re.compile(
-    r"\b(?P<whose>\w+)['’]s (?P<what>\w+)"
-    r"|\b(?P<thing>\w+) of (?:(?:the|an?|his|her|its|their|my|our|your) )?(?P<owner>\w+)",
-    re.IGNORECASE,
-)
 
 
 def is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
-    """Whether a candidate says of one thing what a reference says of another, in the same words."""
-    is_short = len(candidate.plain) <= LONGEST
-    return (is_short and _is_of_the_other(prepared.texts, candidate.text)) or _is_turned(prepared, candidate)
-
-
-def _is_turned(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate has a reference's words with what stands on the two sides of a verb exchanged."""
     size = len(candidate.stems)
     if not 3 <= size <= _ROLES:
@@ -59,29 +44,3 @@ def _are_exchanged(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
             if other == one[size - last :] + middle + one[:first]:
                 return _SYMMETRIC.isdisjoint(middle) and not any(word[0].isdigit() for word in (one[0], one[-1]))
     return False
-
-
-def _is_of_the_other(references: Sequence[str], given: str) -> bool:
-    """Whether whose it is and what it is are exchanged: `her friend's brother` for `her brother's friend`.
-
-    >>> [_is_of_the_other(["his son's pet"], one) for one in ("the son of his pet", "a pet of his son")]
-    [True, False]
-    """
-    owned = _owned(given)
-    if not owned:
-        return False
-    for reference in references[:_LOOKED_AT]:
-        gold = _owned(reference)
-        if gold & owned:
-            return False
-        if any((what, whose) in owned for whose, what in gold):
-            return True
-    return False
-
-
-def _owned(text: str) -> set[tuple[str, str]]:
-    """Return who owns what in a text."""
-    if not (" of " in text or "'s " in text or "’s " in text):
-        return set()
-    found = (match.groupdict() for match in _OWNS.finditer(text.lower()))
-    return {(one["whose"] or one["owner"], one["what"] or one["thing"]) for one in found}

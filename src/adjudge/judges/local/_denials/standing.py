@@ -35,29 +35,21 @@ _PAIRS = frozenset(
 _NOT_ONLY = stemmed("only just merely simply until least surprisingly known")
 _TURN = stemmed("but rather instead however yet though")
 DOUBT = stemmed("either perhaps maybe possibly probably might could may likely guess unsure alternatively otherwise")
-_WRONG = stemmed("incorrect wrong false untrue mistaken")
-_COPULA = frozenset(("is", "was", "are", "were"))
-_COPULA_NOT = frozenset(("isnt", "wasnt", "arent", "werent"))
-_VERB = frozenset(("did", "does", "do", "has", "had", "have", "could", "would", "can", "will"))
-_VERB_NOT = frozenset(("didnt", "doesnt", "dont", "hasnt", "hadnt", "couldnt", "wouldnt", "cannot", "cant", "wont"))
-_RIGHT = stemmed("answer correct right it true one")
 _BETWEEN = stemmed("answer correct right actual name called capital city fact really even born") | STOP
-_CLAIM = stemmed("say said think believe claim assume guess suggest answer argue")
 _SMALL = frozenset(("of", "in", "on", "at", "to", "for", "by", "with", "from"))
-_PEOPLE = stemmed("many some most people others few they sources everyone")
 
 
 def standing(reference: Reference, candidate: Candidate, asked: Question, union: frozenset[str]) -> Standing:
     """Say how a candidate mentions a reference: the best of its mentions counts.
 
-    A place is denied by a denial shortly before it, or by `is wrong` after it; it is hedged where the words around it
+    A place is denied by a denial shortly before it; it is hedged where the words around it
     doubt and offer something else. Words of other references (`union`) may stand between.
     """
     worst = Standing.GIVEN
     for left, right in _places(reference.padded, candidate.padded):
         # Words of other references in between hide the denial: `not Paris or Lyon`.
         before, after = _outside(left[::-1], union)[::-1], _outside(right, union)
-        if _is_denied(before, after, asked) or _is_claim(before, after):
+        if _is_denied(before, asked):
             worst = Standing.NEGATED
         elif _is_offered(before, after, asked):
             worst = Standing.HEDGED if worst != Standing.NEGATED else worst
@@ -87,7 +79,7 @@ def _places(wanted: str, padded: str) -> Iterator[tuple[list[str], list[str]]]:
         at = padded.find(wanted, end)
 
 
-def _is_denied(before: list[str], after: list[str], asked: Question) -> bool:
+def _is_denied(before: list[str], asked: Question) -> bool:
     # A question for what is not so is answered by what is not so.
     if asked.denies:
         return False
@@ -103,23 +95,7 @@ def _is_denied(before: list[str], after: list[str], asked: Question) -> bool:
             return not (back > 1 and before[-back + 1] in _NOT_ONLY)
         if word[0].isdigit() or (word not in _BETWEEN and word not in asked.content):
             break
-    return _is_denied_after(after)
-
-
-def _is_denied_after(after: list[str]) -> bool:
-    first, rest = (after[0], after[1:]) if after else ("", [])
-    if first in _COPULA_NOT:
-        return not _RIGHT.isdisjoint(rest[:3])
-    if first in _COPULA:
-        return not _WRONG.isdisjoint(rest[:2]) or (rest[:1] == ["not"] and not _RIGHT.isdisjoint(rest[1:4]))
-    return first in _VERB_NOT or (first in _VERB and rest[:1] == ["not"] and rest[1:2] != ["onli"])
-
-
-def _is_claim(before: list[str], after: list[str]) -> bool:
-    """Whether a place is what others say, and is contradicted: `many say Paris, but`."""
-    if _CLAIM.isdisjoint(before[-3:]) or _PEOPLE.isdisjoint(before):
-        return False
-    return not _TURN.isdisjoint(after[:3]) or not _PEOPLE.isdisjoint(after[:3])
+    return False
 
 
 def _is_offered(before: list[str], after: list[str], asked: Question) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from adjudge.judges.local._denials.opposites import OPPOSED, are_opposite, opposites_of
-from adjudge.judges.local._denials.senses import PRONOUNS, SIDES, YES, Sense, polar, sense_of, stem_of
-from adjudge.judges.local._reading.words import DENIALS, stem, stemmed
+from adjudge.judges.local._denials.opposites import are_opposite, opposites_of
+from adjudge.judges.local._denials.senses import PRONOUNS, SIDES, Sense, polar, sense_of, stem_of
+from adjudge.judges.local._reading.words import stem, stemmed
 
 _TRUE = stem("true")
 _BEGINNINGS = ("un", "in", "im", "il", "ir", "dis", "non")
@@ -18,28 +18,6 @@ _NO_OPPOSITES = stemmed("flammable valuable famous habitable different tense pre
 _FEW = 4  # references of which each is the whole answer: more of an explanation may be parts of it
 _PAIRS = 2  # words that the other statement and the question lack, and that may be opposites
 _LEAST = 3  # letters after such a beginning
-_CUES = frozenset(map(stem, (*DENIALS, *YES.split("|"), "nope", "nah", "non", "incorrect", "fail")))
-
-
-def may_turn(stems: frozenset[str], turning: frozenset[str], others: frozenset[str]) -> bool:
-    """Whether one of some stems may turn a statement of the others: a cheap look before senses are compared."""
-    if not (_CUES.isdisjoint(stems) and turning.isdisjoint(stems)):
-        return True
-    return any(one.startswith(_BEGINNINGS) and (one[2:] in others or one[3:] in others) for one in stems)
-
-
-def turning_of(senses: Sequence[Sense]) -> frozenset[str]:
-    """Return the stems with which a statement may turn one of some others round."""
-    stems = set().union(*(sense.stems for sense in senses))
-    bare = {one[size:] for one in stems if one.startswith(_BEGINNINGS) for size in (2, 3)}
-    found = set(bare)
-    for one in stems | bare:
-        found |= opposites_of(one)
-        if one in SIDES:
-            found.update(other for other, side in SIDES.items() if side[0] == SIDES[one][0])
-        if one.endswith(("less", "ful")):
-            found.update(one.removesuffix("less").removesuffix("ful") + end for end in ("less", "ful", ""))
-    return frozenset(found)
 
 
 def compare(one: Sense, other: Sense) -> tuple[int, bool, set[str], set[str]]:
@@ -55,7 +33,7 @@ def compare(one: Sense, other: Sense) -> tuple[int, bool, set[str], set[str]]:
             is_far = is_far or any(SIDES[word][2] for word in one.stems if word in SIDES and SIDES[word][0] == root)
     for mine in sorted(missing) if extra else ():
         for yours in sorted(extra):
-            if mine[-_LEAST:] != yours[-_LEAST:] and mine not in OPPOSED and mine[:_LEAST] != yours[:_LEAST]:
+            if mine[-_LEAST:] != yours[-_LEAST:] and not opposites_of(mine) and mine[:_LEAST] != yours[:_LEAST]:
                 continue
             is_begun = _is_begun(mine, yours) or _is_begun(yours, mine)
             if is_begun or are_opposite(mine, yours):

@@ -238,7 +238,7 @@ def _is_row(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
 @cache
 def _kinds() -> tuple[tuple[frozenset[str], ...], frozenset[str]]:
     """Return kinds that have few members, and all of these."""
-    kinds = tuple(map(stemmed, lexicon("guesses")["kinds"]))
+    kinds = tuple(map(stemmed, (*lexicon("opposites")["kinds"], *lexicon("opposites")["alike"])))
     return kinds, frozenset[str]().union(*kinds)
 
 

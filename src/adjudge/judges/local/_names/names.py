@@ -9,7 +9,6 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._lists.guesses import are_alike
-from adjudge.judges.local._names.expansions import is_other_expansion
 from adjudge.judges.local._names.forms import Name, is_form, read_name
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
@@ -29,32 +28,17 @@ _BODIES = frozenset(
 )  # with a word before these it is another one: `Indiana State University`
 _PROPER = re.compile(r"\d|[^\W\d_a-z]")
 _BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
-_MOST = 4000  # characters in which names are looked for
-_RUNS = 20  # names that are looked at
-_RUN = re.compile(
-    r"\b[^\W\d_a-z][\w'’.-]*(?:\s(?:(?:of|the|de|van|von|da|di|del|la|le|bin)\s)?[^\W\d_a-z][\w'’.-]*){1,5}"
-)
 
 
 def almost(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> str | None:
     """Return the name of the rule by which a candidate without any reference in it names something else."""
     if prepared.explains and _is_recounted(prepared, candidate):
         return "other-number"
-    if is_other_expansion(asked, prepared, candidate):
-        return "near-name"
-    if not prepared.explains and _is_other_name(asked, prepared, candidate, is_complete=is_complete):
+    if not prepared.explains and _is_other_name(asked, prepared, candidate):
         return "near-name"
     if not is_complete and not prepared.explains and _names_nothing(asked, prepared, candidate):
         return "names-nothing"
     return None
-
-
-def is_part(references: Sequence[str], candidate: Candidate) -> bool:
-    """Whether a short candidate is a part of a name, perhaps with a title: `Baroness Thatcher`."""
-    if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
-        return False
-    parts = read_name(candidate.text).parts
-    return bool(parts) and any(set(parts) <= set(read_name(text[:_LONGEST]).parts) for text in references[:_LOOKED_AT])
 
 
 def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
@@ -97,48 +81,28 @@ def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
     return False
 
 
-def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *, is_complete: bool) -> bool:
+def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate has a part of a name with another one in the place of the rest, and no whole name."""
     # Words of several references together may be a fuller name of one of them.
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
-    is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
-    given = read_name(_BY.sub("", candidate.text)) if is_short else None
-    runs: list[Name] = []
-    is_who = asked.kind == "who" or (asked.kind is None and not prepared.union.isdisjoint(asked.content))
-    if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
-        runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
+    if not 0 < len(candidate.plain) <= _SHORT or len(candidate.text) > 2 * _LONGEST:
+        return False
+    given = read_name(_BY.sub("", candidate.text))
     found = False
-    for text in prepared.texts[:_LOOKED_AT] if is_short or runs else ():
+    for text in prepared.texts[:_LOOKED_AT]:
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
         # Names with figures are left to the rules about numbers.
         if any(part[0].isdigit() for part in name.parts) and name.ordinal is None:
             return False
-        clashes = False if given is None else _clashes(name, given, asked)
+        clashes = _clashes(name, given, asked)
         # If it may be the same as one reference, it is not another name.
         if clashes is None:
             return False
-        found = found or clashes or any(_is_namesake(name, run, asked, is_who=asked.kind == "who") for run in runs)
+        found = found or clashes
     return found
-
-
-def _is_namesake(name: Name, given: Name, asked: Question, *, is_who: bool) -> bool:
-    """Whether a name in a text has all words but one of a person's, and another one in its place.
-
-    Where it is not sure that a person is meant, or which parts are left out, only a first name can be another one.
-    """
-    mine, yours = ([part for part in one.parts if part not in one.initials] for one in (name, given))
-    if not 1 < len(mine) == len(yours) < 5 or not given.initials <= name.initials:
-        return False
-    others = [pair for pair in zip(mine, yours, strict=True) if pair[0] != pair[1]]
-    if len(others) != 1 or not set(others[0]) <= name.capitals | given.capitals:
-        return False
-    one, other = others[0]
-    if (name.initials or not is_who) and one != mine[0]:
-        return False
-    return stem(other) not in asked.content and not is_form(other, one, name, given)
 
 
 def is_same_name(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
@@ -200,7 +164,7 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
     if len(given.parts) > 1 and set(name.parts).isdisjoint(given.parts):
         # No part is near the name.
         return False
-    others = (_has_other_initials, _is_beginning, _is_of_another, _is_one_of_its_words)
+    others = (_is_beginning, _is_of_another, _is_one_of_its_words)
     if any(is_other(name, given) for is_other in others) or are_alike(
         *([stem(part) for part in one.parts] for one in (name, given))
     ):
@@ -217,17 +181,6 @@ def _clashes(name: Name, given: Name, asked: Question) -> bool | None:
         is_initial = bool(name.initials) and not given.initials.isdisjoint(foreign)
         return is_initial or (len(foreign) == 1 and _is_apart(given.parts, name.parts)) or None
     return len(foreign) == len(missing) == 1 and _is_replaced(missing[0], foreign[0], name, given)
-
-
-def _has_other_initials(name: Name, given: Name) -> bool:
-    """Whether the initials inside a name are not those with which the reference begins: `George W. Bush` of H. W."""
-    mine, yours = name.parts, given.parts
-    if not 2 < len(yours) <= len(mine) or (mine[0], mine[-1]) != (yours[0], yours[-1]):
-        return False
-    if not given.initials.issuperset(yours[1:-1]):
-        return False
-    letters = "".join(part if part in name.initials else part[0] for part in mine[1:-1])
-    return not letters.startswith("".join(yours[1:-1]))
 
 
 def _is_beginning(name: Name, given: Name) -> bool:

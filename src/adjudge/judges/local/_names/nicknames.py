@@ -48,15 +48,6 @@ for _full, *_shorts in (line.split() for line in _FULL.split(";")):
         _FORMS.setdefault(stem(_full), set()).add(stem(_short))
 
 
-def other_forms(name: str) -> frozenset[str]:
-    """Return the stems of which one is the short form of the other, of a stem.
-
-    >>> sorted(other_forms("nick"))
-    ['nichola']
-    """
-    return frozenset(_FORMS.get(name, ()))
-
-
 def is_nickname(one: str, other: str) -> bool:
     """Return whether of a word and a stem one is a short form of the other.
 

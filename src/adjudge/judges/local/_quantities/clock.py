@@ -35,16 +35,6 @@ _AT = re.compile(r"^(?:(?:it (?:is|was|starts|begins)|it's|at|about|around|exact
 _WORDS = {"half": 30, "quarter": 15}
 
 
-def minute_of(text: str) -> int | None:
-    """Return the minute of a time that can be only one: with am or pm, noon, after noon on a clock of 24 hours.
-
-    >>> minute_of("12 am"), minute_of("5:30 p.m."), minute_of("17:30"), minute_of("5:30")
-    (0, 1050, 1050, None)
-    """
-    found = minutes_of(text)
-    return found[0] if len(found) == 1 else None
-
-
 def minutes_of(text: str) -> tuple[int, ...]:
     """Return the minutes of the day that a text may mean, if it is a time and nothing else.
 

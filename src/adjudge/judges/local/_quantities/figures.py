@@ -7,21 +7,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from adjudge.judges.local._quantities.clock import minutes_of
-from adjudge.judges.local._quantities.groups import Groups, are_ranks, groups_of
 from adjudge.judges.local._quantities.measures import Golds, golds_of, is_likely
 from adjudge.judges.local._quantities.writings import Writings, writings_of
 from adjudge.judges.local._reading.facts import Date
 
 _LOOKED_AT = 50  # references
-_MARKS = (
-    re.compile(r"(?<!\d)\d{1,3}[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|\w\s?\^"),  # a power; after a year it is a footnote
-    re.compile(r"√|\bsqrt\b"),
-    re.compile(r"±|\+/-"),
-    re.compile(r"^\s*(?:[<≤≥]=?\s?|>=?)\d"),  # `1 < 2` is an order, `> 2` may be a quotation
-    re.compile(r"\de-\d", re.IGNORECASE),
-    re.compile(r"\d\(?a\b(?!\.?\s?m\b)|\ba\d", re.IGNORECASE),  # `5a`, `A4`: no article
+# A power (after a year it is a footnote), a root, a tolerance, a bound, an exponent, `5a` or `A4`.
+_MARKS = re.compile(
+    r"(?<!\d)\d{1,3}[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|\w\s?\^|√|\bsqrt\b|±|\+/-|^\s*(?:[<≤≥]=?\s?|>=?)\d|\de-\d|\d\(?a\b(?!\.?\s?m\b)|\ba\d",
+    re.IGNORECASE,
 )
-_PADDED = re.compile(r"0\d{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +25,13 @@ class Figures:
 
     golds: Golds  # quantities
     units: bool  # whether one of those has a unit
-    groups: Groups  # coordinates
-    ranks: bool  # whether they are places in an order
     times: tuple[tuple[int, ...], ...]  # minutes of the day
     writings: Writings  # other writings of days, decades and years
     days: tuple[Date, ...]  # dates with day, month and year
 
     def __bool__(self) -> bool:
         """Whether a candidate can be compared with one of them."""
-        return bool(self.golds or self.times or self.groups or self.ranks)
+        return bool(self.golds or self.times)
 
 
 def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
@@ -48,8 +41,6 @@ def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
     return Figures(
         golds,
         any(one.unit.dimension for gold in golds for one in gold),
-        groups_of(references),
-        are_ranks(references),
         times if any(times) else (),
         writings_of(references),
         tuple(date for date in dates if date.parts == len(date)),
@@ -59,15 +50,8 @@ def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
 def is_marked_otherwise(references: Sequence[str], text: str) -> bool:
     """Whether figures have a sign beside them that no reference has, or lack it: to the words it is all the same.
 
-    >>> [is_marked_otherwise(["10"], text) for text in ("10⁶", "√10", "10a", "10")], is_marked_otherwise(["007"], "7")
-    ([True, True, True, False], True)
+    >>> [is_marked_otherwise(["10"], text) for text in ("10⁶", "√10", "10a", "10")]
+    [True, True, True, False]
     """
-    golds, given = references[:_LOOKED_AT], text.strip(" .!\n")
-    if given.isdecimal() and all(_PADDED.fullmatch(one.strip()) for one in golds):
-        return given not in map(str.strip, golds)
-    mine = _marks_of(text)
-    return all(_marks_of(one) != mine for one in golds)
-
-
-def _marks_of(text: str) -> list[bool]:
-    return [mark.search(text) is not None for mark in _MARKS]
+    is_marked = _MARKS.search(text) is not None
+    return all((_MARKS.search(one) is not None) != is_marked for one in references[:_LOOKED_AT])

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from adjudge.judges.local._quantities.amounts import Amount, read_amount, tokens_of
 from adjudge.judges.local._quantities.units import Unit, read_currency, read_unit_at
-from adjudge.judges.local._reading.words import DENIALS, STOP, stem
 from adjudge.text.number_words import NUMBER_WORDS
 from adjudge.text.units import CURRENCIES
 
@@ -31,13 +30,9 @@ _BOUNDS = {
     "up to": "under",
 }  # fmt: skip
 _AFTER = {"+": "over", "or more": "over", "or less": "under", "or fewer": "under"}
-_PLAIN = (STOP | {"answer", "exactly"}) - {"a", "an", "about", "over", "under", "up", "in", "per", "or"}
 _ENDS = frozenset((
     "long", "tall", "high", "old", "wide", "deep", "heavy", "away", "apart", "total", "altogether", "ago", "each", "in",
     "length", "height", "weight", "size", "time", "people", "inhabitants", "residents",
-))  # fmt: skip
-_BE = frozenset((
-    "costs", "cost", "takes", "took", "lasts", "lasted", "weighs", "weighed", "measures", "measured", "stands",
 ))  # fmt: skip
 _DECADE = re.compile(r"\b[12]\d\d0s\b")  # no seconds
 _FIGURE = re.compile(r"[0-9]")
@@ -103,7 +98,8 @@ def measures_in(text: str) -> list[Measure]:
     found: list[Measure] = []
     at = 0
     while at < len(tokens):
-        is_start = tokens[at][0].isdigit() or tokens[at] in CURRENCIES or tokens[at] in NUMBER_WORDS
+        is_bound = tokens[at] in _BOUNDS or " ".join(tokens[at : at + 2]) in _BOUNDS
+        is_start = is_bound or tokens[at][0].isdigit() or tokens[at] in CURRENCIES or tokens[at] in NUMBER_WORDS
         read = _measure(tokens, at, other=False) if is_start else None
         if read is None:
             at += 1
@@ -230,6 +226,8 @@ def is_same_measure(gold: Measure, given: Measure) -> bool | None:
 
 def _are_apart(one: str, other: str) -> bool:
     """Whether two kinds of quantity have nothing in common."""
+    if one.startswith("money") and other.startswith("money"):
+        return True
     return bool(one and other) and all(part in _KINDS for kind in (one, other) for part in _FACTOR.split(kind) if part)
 
 
@@ -243,34 +241,6 @@ def _is_bound(gold: Measure, given: Measure, error: Fraction) -> bool | None:
 
 def _is_within(exact: Amount, rounded: Amount) -> bool:
     return abs(exact.value - rounded.value) * 2 <= rounded.step
-
-
-def core_of(text: str, asked: frozenset[str]) -> str:
-    """Return a sentence without the words at its ends that say nothing: the question's, and small ones.
-
-    >>> core_of("The film is 1 hour 30 minutes long.", frozenset(["how", "long", "is", "film"]))
-    '1 hour 30 minutes'
-    """
-    parts = text.split()
-    start, end = 0, len(parts)
-    while start < end and (parts[start].lower() == "in" or _says_nothing(parts[start], asked)):
-        start += 1
-    while end > start and _says_nothing(parts[end - 1], asked):
-        end -= 1
-    return " ".join(parts[start:end])
-
-
-def _says_nothing(part: str, asked: frozenset[str]) -> bool:
-    word = part.strip(".,:!?*\"'()").lower().replace("'", "")
-    if word in _PLAIN or word in _BE:
-        return True
-    return word.isalpha() and stem(word) in asked and word not in _BOUNDS and word not in DENIALS and not _means(word)
-
-
-def _means(word: str) -> bool:
-    """Whether a word is a number or a unit."""
-    tokens = (word,)
-    return word in STOP or read_unit_at(tokens, 0) is not None or read_amount(tokens, 0) is not None
 
 
 def golds_of(references: Sequence[str]) -> Golds:

@@ -33,8 +33,6 @@ _RANGE = re.compile(
     r"\b(?:between|from)\s+(\d[\d,.]*)\D{0,20}?\s(?:and|to)\s+(\d[\d,.]*)|\b(\d[\d,.]*)\s?(?:to|–)\s?(\d[\d,.]*)",
     re.IGNORECASE,
 )
-_MONEY = {"$": "$", "dollar": "$", "usd": "$", "€": "€", "euro": "€", "£": "£", "pound": "£", "¥": "¥", "yen": "¥"}
-_SIGN = re.compile(r"[$€£¥]|\b(?:dollar|usd|euro|pound|yen)(?=s?\b)")
 _FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \w+)?\W*", re.IGNORECASE)
 
 
@@ -137,18 +135,3 @@ def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool
     return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
         len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]
     )
-
-
-def is_other_currency(references: Sequence[str], candidate: Candidate) -> bool:
-    """Whether a short candidate gives a sum in another currency than every reference."""
-    if len(candidate.plain) > _SHORT:
-        return False
-    given = _currencies(candidate.text)
-    if not given:
-        return False
-    golds = [_currencies(text[:100]) for text in references[:_LOOKED_AT]]
-    return all(gold and gold.isdisjoint(given) for gold in golds)
-
-
-def _currencies(text: str) -> frozenset[str]:
-    return frozenset(_MONEY[sign] for sign in _SIGN.findall(text.lower()))

@@ -9,10 +9,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from adjudge.judges.local._quantities.clock import minutes_of, time_standing, times_in
-from adjudge.judges.local._quantities.groups import by_groups, is_count
-from adjudge.judges.local._quantities.measures import Golds, Measure, core_of, is_same_measure, measures_in, measures_of
-from adjudge.judges.local._quantities.quantities import UNITS
-from adjudge.judges.local._quantities.units import Unit, read_unit_at
+from adjudge.judges.local._quantities.measures import Measure, is_same_measure, measures_in, measures_of
+from adjudge.judges.local._quantities.units import Unit
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import DENIALS
@@ -22,8 +20,8 @@ _SENTENCE = 20  # words of one that states a quantity with its unit
 _WORDS_OF_TIME = 40  # words of one that states one time of day
 _FEW = 5  # words of an answer that may have the number of a reference and another unit
 _BOUNDS = DENIALS | {
-    "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "than", "least",
-    "under", "over", "nearly", "almost", "up", "half", "every", "per",
+    "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "half", "every",
+    "per",
 }  # fmt: skip
 _LIMITS = DENIALS | {
     "about", "over", "above", "more", "greater", "least", "under", "below", "less", "fewer", "most", "up", "per", "a",
@@ -44,11 +42,6 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    grouped = by_groups(prepared.figures.groups, candidate.text)
-    if grouped is not None:
-        return grouped, "number" if grouped else "other-number"
-    if prepared.figures.ranks and is_count(candidate.text):
-        return False, "other-unit"
     size = len(candidate.plain)
     if prepared.figures.times and _WORDS_OF_TIME >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
         stated = times_in(candidate.text)
@@ -61,15 +54,12 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
     is_bare = size > _FEW or not (prepared.figures.units or " how mani " in asked.padded)
     if is_there and is_bare and _LIMITS.isdisjoint(candidate.plain):
         return None
-    found = _by_time(asked, prepared, candidate) if prepared.figures.times else _by_quantity(asked, prepared, candidate)
+    if prepared.figures.times:
+        is_right = _by_times(prepared, minutes_of(candidate.text), candidate)
+        found = None if is_right is None else (is_right, "number" if is_right else "other-number")
+    else:
+        found = _by_quantity(asked, prepared, candidate)
     return None if is_there and found is not None and found[0] else found
-
-
-def _by_time(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
-    """Judge a time of day; one that is spoken may leave out which half of the day it is."""
-    given = minutes_of(candidate.text) or minutes_of(core_of(candidate.text, asked.stems))
-    is_right = _by_times(prepared, given, candidate)
-    return None if is_right is None else (is_right, "number" if is_right else "other-number")
 
 
 def _by_times(prepared: Prepared, given: tuple[int, ...], candidate: Candidate) -> bool | None:
@@ -79,12 +69,10 @@ def _by_times(prepared: Prepared, given: tuple[int, ...], candidate: Candidate) 
 def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a number, perhaps with a unit."""
     golds = prepared.figures.golds
-    given = measures_of(candidate.text) or measures_of(core_of(candidate.text, asked.stems))
+    given: Sequence[Measure] = measures_of(candidate.text) or _stated(asked, candidate)
     if not given:
-        is_stated = prepared.figures.units and _is_stated(asked, golds, candidate)
-        return (True, "number") if is_stated else None
-    unit = _asked_unit(asked) if any(one.unit.dimension for one in given) else None
-    found = [_standing(asked, gold if unit is None else _counted(gold, unit), given) for gold in golds]
+        return None
+    found = [_standing(asked, gold, given) for gold in golds]
     if True in found:
         return True, "number"
     if all(one is False for one in found):
@@ -93,15 +81,14 @@ def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> D
     return None
 
 
-def _is_stated(asked: Question, golds: Golds, candidate: Candidate) -> bool:
-    """Whether the one quantity in a sentence that the question lacks is a reference's in another unit."""
+def _stated(asked: Question, candidate: Candidate) -> list[Measure]:
+    """Return the one quantity in a sentence that the question lacks."""
     if not candidate.numbers or not _BOUNDS.isdisjoint(candidate.plain):
-        return False
-    stated = measures_in(candidate.text)
-    given = [one for one in stated if one.unit.dimension or str(one.amount.value) not in asked.plain]
-    if len(given) != 1 or not given[0].unit.dimension:
-        return False
-    return any(one.unit != given[0].unit and is_same_measure(one, given[0]) for gold in golds for one in gold)
+        return []
+    given = [
+        one for one in measures_in(candidate.text) if one.unit.dimension or str(one.amount.value) not in asked.plain
+    ]
+    return given if len(given) == 1 else []
 
 
 def _standing(asked: Question, golds: Sequence[Measure], given: Sequence[Measure]) -> bool | None:
@@ -111,7 +98,7 @@ def _standing(asked: Question, golds: Sequence[Measure], given: Sequence[Measure
         if any(one.unit.dimension.startswith("money") for one in golds):
             return any(is_same_measure(gold, one) for gold in rated for one in given) if rated else None
         golds = rated or golds
-    alike = {one.unit.dimension for one in golds} & {one.unit.dimension for one in given}
+    alike = {one.unit.dimension for one in golds} & {one.unit.dimension for one in given} - {""}
     found = [
         is_same_measure(gold, one)
         for gold in golds
@@ -137,18 +124,3 @@ def _rated(asked: Question, golds: Sequence[Measure]) -> list[Measure]:
         )
         for one in golds
     ]
-
-
-def _asked_unit(asked: Question) -> Unit | None:
-    """Return the unit in which a question wants a number: `how many minutes`."""
-    before, many, after = asked.padded.partition(" mani ")
-    if not many or not before.endswith("how"):
-        return None
-    name = UNITS.get(after.split()[0]) if after.strip() else None
-    found = None if name is None else read_unit_at((name,), 0)
-    return None if found is None else found[0]
-
-
-def _counted(golds: Sequence[Measure], unit: Unit) -> list[Measure]:
-    """Return numbers as quantities in the unit that is asked for."""
-    return [one if one.unit.dimension else Measure(one.amount.times(unit.factor), unit, one.bound) for one in golds]

@@ -43,7 +43,7 @@ _NAMES = {
     "c": "celsius", "centigrade": "celsius", "f": "fahrenheit", "k": "kelvin", "kelvins": "kelvin", "kilo": "kg",
     "kilos": "kg", "gramme": "gram", "grammes": "gram", "yr": "year", "yrs": "year",
     "millimetre": "mm", "millimetres": "mm", "millilitre": "ml", "millilitres": "ml", "centuries": "century",
-    "millennia": "millennium", "t": "ton", "millisecond": "ms", "milliseconds": "ms", "kmh": "kph",
+    "millennia": "millennium", "%": "percent", "t": "ton", "millisecond": "ms", "milliseconds": "ms", "kmh": "kph",
 }  # fmt: skip
 _POWERS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3, "²": 2, "³": 3}
 _DEGREES = frozenset(("°", "degree", "degrees", "deg"))
@@ -122,12 +122,16 @@ def _single(word: str, *, other: bool, of: str) -> Unit | None:
         dimension, parts = _MONEY[word]
         return Unit("money euro" if other and word in ("cent", "cents") else dimension, Fraction(1, parts))
     word = _NAMES.get(word, word)
-    size = _SIZES.get(word)
-    if size is not None:
-        return Unit("data", Fraction((1024 if other else 1000) ** size))
-    found = _TABLE.get(word) or (_TABLE.get(word[:-1]) if word.endswith("s") else None)
-    if found is not None:
-        return found
+    if word == "percent":
+        # A half is `50 %`.
+        return Unit("", Fraction(1, 100)) if other else Unit("percent", Fraction(1))
+    if word in _SIZES:
+        return Unit("data", Fraction((1024 if other else 1000) ** _SIZES[word]))
+    return _TABLE.get(word) or _TABLE.get(word.removesuffix("s")) or _of_text(word)
+
+
+def _of_text(word: str) -> Unit | None:
+    """Return a unit that `adjudge.text` knows."""
     unit = read_unit(word) if word.isalpha() else None
     if unit is None:
         return None

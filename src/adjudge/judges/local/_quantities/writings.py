@@ -21,16 +21,9 @@ _FORMS = {
     name[:3].lower(): f"{name}|{form}" for name, form in zip((*day_name, *month_name[1:]), _DAYS + _MONTHS, strict=True)
 }
 _TENS = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
-_ORDINALS = (
-    "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-    "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth", "eighteenth", "nineteenth",
-    "twentieth",
-)  # fmt: skip
 _DECADE = re.compile(r"(?:in )?(?:the )?(\d{3}0)['’]?s")
 _SHORT_DECADE = re.compile(rf"(?:the )?(?:nineteen[ -])?(?:['’]?([2-9]0)['’]?s|({'|'.join(_TENS)}))", re.IGNORECASE)
-_CENTURY = re.compile(rf"(?:the )?(?:(\d{{1,2}})(?:st|nd|rd|th)|({'|'.join(_ORDINALS)}))[ -]century", re.IGNORECASE)
 _LIKELY = re.compile(r"\d|(?:ies|century)$", re.IGNORECASE)  # what every one of these has
-_YEAR = re.compile(r"1[0-9]\d\d|20\d\d")
 _OWN = r"(?<!his )(?<!her )(?<!my )(?<!your )(?<!their )"  # somebody in his sixties is of that age
 _DATE = re.compile(r"(?<![\d./-])(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})(?![\d./-]*\d)")
 
@@ -46,7 +39,7 @@ def writings_of(references: Iterable[str]) -> Writings:
             gold = text.strip().rstrip(".")
             pattern = _name(gold)
             if pattern is None and _LIKELY.search(gold) is not None:
-                pattern = _decade(gold) or _century(gold) or _year(gold)
+                pattern = _decade(gold)
             if pattern is not None:
                 longest = _LONGEST if pattern[0] == "^" else _MOST
                 found.append((re.compile(pattern, re.IGNORECASE), gold, longest))
@@ -68,34 +61,9 @@ def _decade(gold: str) -> str | None:
     elif short is not None:
         year = f"19{short[1]}" if short[1] else f"19{_TENS.index(short[2].lower()) + 2}0"
     else:
-        return None if full is None else _hundred(full[1])
+        return None
     word = _TENS[int(year[2]) - 2]
     return rf"\b{year}['’]?s\b|{_OWN}(?<![\w'’])(?:nineteen[ -]{word}|{word}|['’]?{year[2:]}['’]?s)\b"
-
-
-def _hundred(year: str) -> str | None:
-    """Find the century that `the 1800s` are; those of 2000 and later are rather a decade."""
-    if not year.endswith("00") or not "1000" <= year < "2000":
-        return None
-    return _ordinal(int(year[:2]) + 1)
-
-
-def _ordinal(century: int) -> str:
-    end = {1: "st", 2: "nd", 3: "rd"}.get(century if century < 20 else century % 10, "th")
-    spoken = f"|{_ORDINALS[century - 1]}" if century <= len(_ORDINALS) else ""
-    return rf"\b(?:{century}{end}{spoken})[ -]century\b"
-
-
-def _century(gold: str) -> str | None:
-    found = _CENTURY.fullmatch(gold)
-    if found is None:
-        return None
-    century = int(found[1]) if found[1] else _ORDINALS.index(found[2].lower()) + 1
-    return rf"\b{century - 1}00['’]?s\b" if 11 <= century <= 20 else None
-
-
-def _year(gold: str) -> str | None:
-    return rf"^\W*(?:in )?['’]{gold[2:]}\.?$" if _YEAR.fullmatch(gold) else None
 
 
 def as_spelt(writings: Writings, text: str) -> str:

@@ -28,7 +28,6 @@ _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:[ \u2009']\d{3})+(?![\d.,]*\d)") 
 _DOTTED = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}+(?![\d.,]*\d)")  # `1.250.000`
 _ISO = re.compile(r"(?<![\d./-])([12]\d{3})-(\d{2})-(\d{2})(?![\d./-]*\d)")
 _DATE = re.compile(r"(?<![\d./])(\d{1,2})([./])(\d{1,2})\2([12]\d{3})(?![\d./]*\d)")
-_APART = re.compile(r"[,.] (?<=\d..)(?=\d)(?:(?<=\. )|(?=\d{3}(?!\d)))")  # `3. 97`, `1, 776`
 _QUOTES = re.compile(r"(?<!`)` ?`(?!`)|''")  # a fence is none
 TAKEN_BACK = re.compile(
     r"\b(?=[achilmnosw])(?:no,? wait|wait,? no|hold on|scratch that|strike that|correction"
@@ -77,16 +76,6 @@ def answer_of(text: str) -> str:
     text = _DOTTED.sub(lambda match: match[0].replace(".", ""), text)
     text = _ISO.sub(lambda match: _written(int(match[3]), int(match[2]), match), text)
     return _DATE.sub(_dated, text)
-
-
-def unspaced(text: str) -> str | None:
-    """Return a text without the blanks that some systems put into figures; None if it has none.
-
-    >>> unspaced("1, 776 steps"), unspaced("3. 97 degrees"), unspaced("July 4, 1776"), unspaced("1, 2, 3")
-    ('1,776 steps', '3.97 degrees', None, None)
-    """
-    found = _APART.sub(lambda match: match[0][0], text)
-    return None if found == text else found
 
 
 def corrected(text: str, stems: frozenset[str]) -> str | None:

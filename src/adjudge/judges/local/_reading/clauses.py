@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from adjudge.judges.local._reading.candidate import Question
 from adjudge.judges.local._reading.reference import Reference
-from adjudge.judges.local._reading.words import ARTICLES, STOP, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, stem, words
 
 _NEAR = 2  # sentences after one that names an answer, which may still speak of it
 _ROOT = 4  # letters of a verb from which a noun is made
@@ -118,17 +118,6 @@ def clauses_of(text: str) -> Iterator[Clause]:
 def is_asked(what: str, asked: Question) -> bool:
     """Whether what is denied of a reference is what the question asks for; else it is a remark."""
     return any(is_of_question(word, asked) for word in what.split()[:4])
-
-
-def is_asked_of(what: str, asked: Question) -> bool:
-    """Whether the last word of what is denied, before a small one, is the question's: `a night scene` is a scene."""
-    last = ""
-    for word in what.split():
-        if word not in STOP:
-            last = word
-        elif last:
-            break
-    return is_of_question(last, asked)
 
 
 def is_of_question(word: str, asked: Question) -> bool:

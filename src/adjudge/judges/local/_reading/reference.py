@@ -12,7 +12,6 @@ from adjudge.judges.local._codes.codes import Code, code_of
 from adjudge.judges.local._codes.formulas import formulas_of, substances_of
 from adjudge.judges.local._denials.refusals import is_absence
 from adjudge.judges.local._denials.senses import Sense, senses_of
-from adjudge.judges.local._denials.turns import turning_of
 from adjudge.judges.local._lists.members import Listed, lists_of
 from adjudge.judges.local._lists.options import letter_of
 from adjudge.judges.local._names.aliases import Aliases, aliases_of
@@ -87,8 +86,6 @@ class Prepared:
     lists: tuple[Listed, ...]  # where nothing else is accepted
     figures: Figures  # the quantities, times and dates that they are
     senses: tuple[Sense, ...]  # what the short ones say
-    turning: frozenset[str]  # the stems that turn one of those round
-    is_turned: bool  # one of those denies, or says yes or no
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -143,8 +140,6 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
         lists=lists_of(texts),
         figures=figures_of(texts, [date for one in kept for date in one.dates]),
         senses=senses,
-        turning=turning_of(senses),
-        is_turned=any(one.denials or one.lead for one in senses),
     )
 
 

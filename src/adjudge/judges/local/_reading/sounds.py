@@ -3,31 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 _SOUNDS = tuple(
     pair.split("-") for pair in ["oe-o", "ae-a", "ue-u", "ph-f", "v-f", "ck-k", "c-k", "q-k", "y-i", "z-s", "h-"]
 )
 _LONG_SOUNDS = (("tch", "ch"), ("ye", "e"), ("ai", "a"), ("ei", "e"), ("w", "v"))  # where enough is left to know it by
 _DOUBLED = re.compile(r"(.)\1+")
-
-
-def varies(text: str) -> bool:
-    """Return whether a text in small letters has some that are written in several ways."""
-    return "ae" in text or "oe" in text or "aa" in text or "ph" in text or "tch" in text
-
-
-@lru_cache(maxsize=50_000)
-def spellings(word: str) -> tuple[str, ...]:
-    """Return what a word has in common with its other spellings; `ae` and `oe` may be either vowel.
-
-    >>> spellings("aether"), spellings("ether"), spellings("haendel")
-    (('ather', 'ether'), ('ether',), ('handel', 'hendel'))
-    """
-    word = word.replace("aa", "a").replace("ph", "f").replace("tch", "ch")
-    if "ae" not in word and "oe" not in word:
-        return (word,)
-    return word.replace("ae", "a").replace("oe", "o"), word.replace("ae", "e").replace("oe", "e")
 
 
 def is_spelling(one: str, other: str) -> bool:
