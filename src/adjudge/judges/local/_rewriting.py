@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from adjudge.judges.local._names.aliases import as_written
-from adjudge.judges.local._quantities.writings import as_spelt, dated
+from adjudge.judges.local._names.aliases import aliases_of, as_written
+from adjudge.judges.local._quantities.writings import as_spelt, dated, writings_of
 from adjudge.judges.local._reading.answer import corrected
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.reference import Prepared
@@ -25,9 +25,8 @@ def rewritten(asked: Question, prepared: Prepared, candidate: Candidate) -> Cand
     """Return a candidate that has a reference in another form with the reference in its place."""
     if prepared.explains or any(one.padded in candidate.padded for one in prepared.references):
         return candidate
-    text = as_written(prepared.aliases, candidate, asked.plain)
-    if prepared.figures.writings:
-        text = as_spelt(prepared.figures.writings, text)
-    if prepared.figures.days and candidate.numbers:
-        text = dated(text, prepared.figures.days)
+    text = as_written(prepared.facet(aliases_of, prepared.forms), candidate, asked.plain)
+    text = as_spelt(prepared.facet(writings_of), text)
+    if candidate.numbers:
+        text = dated(text, [date for one in prepared.references for date in one.dates])
     return candidate if text == candidate.text else Candidate(text)

@@ -14,6 +14,7 @@ from adjudge.judges.local._denials.refusals import begins_with_refusal
 from adjudge.judges.local._denials.standing import Standing
 from adjudge.judges.local._features import Seen
 from adjudge.judges.local._lists.guesses import is_list
+from adjudge.judges.local._lists.members import lists_of
 from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
 from adjudge.judges.local._quantities.quantities import quantity_fault
 from adjudge.judges.local._reading.candidate import Candidate, Question
@@ -74,7 +75,7 @@ def _is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, se
     if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
         return False
     is_where = asked.kind == "where" and not asked.wants_list
-    if is_where and not any(one.is_joined for one in prepared.lists):
+    if is_where and not any(one.is_joined for one in prepared.facet(lists_of)):
         # `Springfield, Illinois, United States` is one place.
         return False
     if all(one in prepared.union or one in asked.content for one in candidate.content):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._denials.senses import LONGEST, sense_of
+from adjudge.judges.local._denials.senses import LONGEST, sense_of, senses_of
 from adjudge.judges.local._denials.turns import says
 from adjudge.judges.local._reading.reference import Prepared
 from adjudge.judges.local._reading.words import NOT, stem, words
@@ -47,7 +47,7 @@ def polarity(question: str, text: str) -> str | None:
 
 def wanted_polarity(prepared: Prepared) -> str | None:
     """Return yes or no where that, or true or false, is the accepted answer, and no other word is."""
-    accepted = {one.lead for one in prepared.senses if one.lead and not one.roots}
+    accepted = {one.lead for one in prepared.facet(senses_of) if one.lead and not one.roots}
     if len(accepted) != 1 or len(prepared.references) > 4:
         return None
     singles = {reference.stems[0] for reference in prepared.references if len(reference.stems) == 1}

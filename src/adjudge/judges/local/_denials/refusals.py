@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.words import REFUSAL, STOP
+from adjudge.judges.local._reading.words import REFUSAL, STOP, words
 
 _LONGEST = 10  # words of a reference that says only this
 _SOURCE = r"(?:passage|text|article|context|author|document|story|paragraph|source|excerpt|extract|report|writer)s?"
@@ -40,6 +41,12 @@ def is_absence(plain: list[str]) -> bool:
     [True, True, False]
     """
     return len(plain) <= _LONGEST and _ABSENT.search(" ".join(plain)) is not None
+
+
+def are_absent(forms: Sequence[tuple[str, str]]) -> bool:
+    """Whether the accepted answer is that there is none: one reference refuses, or all say that nothing is there."""
+    plain = [words(form) for form, _ in forms]
+    return any(REFUSAL.search(" ".join(one[:50])) for one in plain) or (bool(plain) and all(map(is_absence, plain)))
 
 
 def refuses(asked: Question, candidate: Candidate) -> bool:

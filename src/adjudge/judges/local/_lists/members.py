@@ -121,7 +121,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     """Judge a candidate that is a list by the lists that are accepted; None where one of them is none plainly."""
     if not 0 < len(candidate.text) <= _LONGEST or any(one.padded == candidate.padded for one in prepared.references):
         return None
-    if not prepared.lists:
+    if not prepared.facet(lists_of):
         return (False, "extra-member") if _is_more(asked, prepared, candidate) else None
     if candidate.plain[:1] == ["neither"] and not prepared.union.isdisjoint(candidate.unique):
         return False, "negated"
@@ -129,7 +129,7 @@ def by_members(question: str, asked: Question, prepared: Prepared, candidate: Ca
     given = _given(asked, prepared, candidate)
     if given is None:
         return None
-    found = [_compared(one, given, question, asked, prepared, candidate) for one in prepared.lists]
+    found = [_compared(one, given, question, asked, prepared, candidate) for one in prepared.facet(lists_of)]
     # Words that lead up to the list may change what it is a list of.
     if (True, "list") in found:
         return None if given.is_led else (True, "list")

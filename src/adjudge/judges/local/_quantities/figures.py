@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adjudge.judges.local._quantities.clock import minutes_of
 from adjudge.judges.local._quantities.measures import Golds, golds_of, is_likely
-from adjudge.judges.local._quantities.writings import Writings, writings_of
-from adjudge.judges.local._reading.facts import Date
 
 _LOOKED_AT = 50  # references
 # A power (after a year it is a footnote), a root, a tolerance, a bound, an exponent, `5a` or `A4`.
@@ -26,15 +24,13 @@ class Figures:
     golds: Golds  # quantities
     units: bool  # whether one of those has a unit
     times: tuple[tuple[int, ...], ...]  # minutes of the day
-    writings: Writings  # other writings of days, decades and years
-    days: tuple[Date, ...]  # dates with day, month and year
 
     def __bool__(self) -> bool:
         """Whether a candidate can be compared with one of them."""
         return bool(self.golds or self.times)
 
 
-def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
+def figures_of(references: Sequence[str]) -> Figures:
     """Read references."""
     golds = golds_of(references)
     times = tuple([minutes_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
@@ -42,8 +38,6 @@ def figures_of(references: Sequence[str], dates: Iterable[Date]) -> Figures:
         golds,
         any(one.unit.dimension for gold in golds for one in gold),
         times if any(times) else (),
-        writings_of(references),
-        tuple(date for date in dates if date.parts == len(date)),
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from adjudge.judges.local._quantities.clock import minutes_of, time_standing, times_in
+from adjudge.judges.local._quantities.figures import figures_of
 from adjudge.judges.local._quantities.measures import Measure, is_same_measure, measures_in, measures_of
 from adjudge.judges.local._quantities.units import Unit
 from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
@@ -42,19 +43,21 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
 
     One that has a reference in it, word for word, is left to what looks at the words around.
     """
-    size = len(candidate.plain)
-    if prepared.figures.times and _WORDS_OF_TIME >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
+    size, figures = len(candidate.plain), prepared.facet(figures_of)
+    if not figures:
+        return None
+    if figures.times and _WORDS_OF_TIME >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
         stated = times_in(candidate.text)
         is_right = _by_times(prepared, stated[0], candidate) if len(stated) == 1 else None
         if is_right is not None:
             return is_right, "number" if is_right else "other-number"
-    if size > (_SENTENCE if prepared.figures.units else _WORDS) or candidate.text in prepared.texts:
+    if size > (_SENTENCE if figures.units else _WORDS) or candidate.text in prepared.texts:
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
-    is_bare = size > _FEW or not (prepared.figures.units or " how mani " in asked.padded)
+    is_bare = size > _FEW or not (figures.units or " how mani " in asked.padded)
     if is_there and is_bare and _LIMITS.isdisjoint(candidate.plain):
         return None
-    if prepared.figures.times:
+    if figures.times:
         is_right = _by_times(prepared, minutes_of(candidate.text), candidate)
         found = None if is_right is None else (is_right, "number" if is_right else "other-number")
     else:
@@ -63,12 +66,12 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
 
 
 def _by_times(prepared: Prepared, given: tuple[int, ...], candidate: Candidate) -> bool | None:
-    return time_standing(prepared.figures.times, given, is_spoken=":" not in candidate.text)
+    return time_standing(prepared.facet(figures_of).times, given, is_spoken=":" not in candidate.text)
 
 
 def _by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
     """Judge a number, perhaps with a unit."""
-    golds = prepared.figures.golds
+    golds = prepared.facet(figures_of).golds
     given: Sequence[Measure] = measures_of(candidate.text) or _stated(asked, candidate)
     if not given:
         return None

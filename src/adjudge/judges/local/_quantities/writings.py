@@ -78,12 +78,15 @@ def as_spelt(writings: Writings, text: str) -> str:
     return text
 
 
-def dated(text: str, golds: Sequence[Date]) -> str:
+def dated(text: str, dates: Sequence[Date]) -> str:
     """Return a text with its dates in figures written out: as a reference's, where they can be read so.
 
     >>> dated("07/04/1776", [Date(1776, 7, 4)]), dated("07/05/1776", [Date(1776, 7, 4)])
     ('4 July 1776', '5 July 1776')
     """
+    golds = [one for one in dates if one.parts == len(one)]
+    if not golds or len(text) > _MOST:
+        return text
 
     def written(match: re.Match[str]) -> str:
         first, second, year = int(match[1]), int(match[2]), match[3]
@@ -97,4 +100,4 @@ def dated(text: str, golds: Sequence[Date]) -> str:
             return match[0]
         return f"{readings[0][0]} {month_name[readings[0][1]]} {year}"
 
-    return _DATE.sub(written, text) if len(text) <= _MOST else text
+    return _DATE.sub(written, text)

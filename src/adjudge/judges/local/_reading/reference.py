@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import median_low
+from typing import Any, TypeVar
 
-from adjudge.judges.local._codes.codes import Code, code_of
-from adjudge.judges.local._codes.formulas import formulas_of, substances_of
-from adjudge.judges.local._denials.refusals import is_absence
-from adjudge.judges.local._denials.senses import Sense, senses_of
-from adjudge.judges.local._lists.members import Listed, lists_of
-from adjudge.judges.local._lists.options import letter_of
-from adjudge.judges.local._names.aliases import Aliases, aliases_of
-from adjudge.judges.local._quantities.figures import Figures, figures_of
 from adjudge.judges.local._reading.facts import MONTHS, Date, Span, dates_of, numbers_of, range_of, spans_of
 from adjudge.judges.local._reading.words import (
     ARTICLES,
     DENIALS,
     LONGEST,
-    REFUSAL,
     STOP,
     VERBS,
     evened,
@@ -30,6 +22,8 @@ from adjudge.judges.local._reading.words import (
     stems_of,
     words,
 )
+
+T = TypeVar("T")
 
 MOST = 1000
 """References that are looked at; every one of them may decide."""
@@ -72,20 +66,20 @@ class Prepared:
 
     references: tuple[Reference, ...]
     texts: tuple[str, ...]  # as they are written, but for broken encodings
-    aliases: Aliases
     union: frozenset[str]
     given: int
     shortest: int
     longest: int
-    refuses: bool  # the accepted answer is that there is none
     explains: bool  # they are statements, not names
-    letters: frozenset[str]  # where nothing else is accepted
-    code: Code | None  # what they all are, if every character of them counts
-    formulas: frozenset[str]  # where nothing else is accepted
-    substances: frozenset[str]  # by their formulas, where nothing else is accepted
-    lists: tuple[Listed, ...]  # where nothing else is accepted
-    figures: Figures  # the quantities, times and dates that they are
-    senses: tuple[Sense, ...]  # what the short ones say
+    forms: tuple[tuple[str, str], ...]  # what each reference was read from, and its initials
+    facets: dict[Callable[[Any], Any], Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def facet(self, read: Callable[[Any], T], given: object = None) -> T:
+        """Return what a reader makes of the texts, or of what is given: they are read when it is first asked."""
+        if read not in self.facets:
+            self.facets[read] = read(self.texts if given is None else given)
+        found: T = self.facets[read]
+        return found
 
 
 def prepare(references: tuple[str, ...]) -> Prepared:
@@ -96,9 +90,7 @@ def prepare(references: tuple[str, ...]) -> Prepared:
 def _prepare(references: tuple[str, ...]) -> Prepared:
     made: dict[tuple[str, ...], Reference] = {}
     lengths: list[int] = []
-    is_statement = refuses = False
-    # It is absent only if every reference is.
-    is_absent = True
+    is_statement = False
     left = 20 * LONGEST
     texts: list[str] = []
     forms: list[tuple[str, str]] = []
@@ -117,29 +109,18 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
                 forms.append((form, reference.initials))
                 lengths.append(len(plain))
                 is_statement = is_statement or not VERBS.isdisjoint(plain)
-                is_absent = is_absent and is_absence(plain)
-                refuses = refuses or REFUSAL.search(" ".join(plain[:50])) is not None
     kept = tuple(made.values())
-    senses = senses_of(texts)
     middle = median_low(lengths) if lengths else 0
     union: frozenset[str] = frozenset().union(*(reference.content for reference in kept))
     return Prepared(
         kept,
         tuple(texts),
-        aliases_of(forms),
         union,
         len(references),
         min(lengths, default=0),
         max(lengths, default=0),
-        refuses or (is_absent and bool(made)),
-        explains=middle >= 7 or (middle >= 4 and is_statement),
-        letters=letter_of(references),
-        code=code_of(references),
-        formulas=formulas_of(references),
-        substances=substances_of(references),
-        lists=lists_of(texts),
-        figures=figures_of(texts, [date for one in kept for date in one.dates]),
-        senses=senses,
+        middle >= 7 or (middle >= 4 and is_statement),
+        tuple(forms),
     )
 
 
