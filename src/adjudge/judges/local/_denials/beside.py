@@ -12,12 +12,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from adjudge.judges.local._denials.pasts import PASTS
 from adjudge.judges.local._denials.retractions import names_in
 from adjudge.judges.local._reading.candidate import Candidate, Question
 from adjudge.judges.local._reading.clauses import Clause, clauses_of, is_of_question
 from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import NOT, STOP, stem, stemmed
+from adjudge.judges.local._reading.words import NOT, STOP, presents, stem, stemmed
 
 _LONGEST = 40  # words of an answer that says one thing or two
 
@@ -176,5 +175,6 @@ def _is_of_another_date(clauses: Sequence[Clause], at: int, one: Reference, aske
 
 def _shares(clause: Clause, asked: Question) -> int:
     """Count the words of a clause that are the question's, or the past of one."""
+    verbs = presents()
     meant = {word for word in clause.plain if word not in STOP}
-    return sum(is_of_question(word, asked) or (word in PASTS and stem(PASTS[word]) in asked.stems) for word in meant)
+    return sum(is_of_question(word, asked) or stem(verbs.get(word, "")) in asked.stems for word in meant)

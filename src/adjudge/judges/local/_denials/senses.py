@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from adjudge.judges.local._denials.pasts import PASTS
-from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, DENIALS, STOP, VERBS, presents, stem, words
 
 LONGEST = 14
 """Words of a statement that says one thing."""
@@ -138,17 +137,19 @@ def sense_of(text: str) -> Sense | None:
 def _is_said(plain: Sequence[str]) -> bool:
     return plain[:1] != [] and (
         plain[0] in PRONOUNS
-        or any(one in VERBS or one in PASTS or one in DENIALS or one.endswith("ed") for one in plain)
+        or any(one in VERBS or one in presents() or one in DENIALS or one.endswith("ed") for one in plain)
     )
 
 
 def stem_of(word: str) -> str:
     """Return the stem of a word, of a past that of its verb: `disagree` of `disagreed`."""
-    if word in PASTS:
-        return stem(PASTS[word])
+    verbs = presents()
+    if word in verbs:
+        return stem(verbs[word])
     for beginning in ("un", "dis"):
-        if word.startswith(beginning) and word[len(beginning) :] in PASTS:
-            return beginning + stem(PASTS[word[len(beginning) :]])
+        verb = verbs.get(word.removeprefix(beginning)) if word.startswith(beginning) else None
+        if verb is not None:
+            return beginning + stem(verb)
     return stem(word)
 
 

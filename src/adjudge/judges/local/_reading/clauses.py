@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from adjudge.judges.local._reading.candidate import Question
 from adjudge.judges.local._reading.reference import Reference
-from adjudge.judges.local._reading.words import ARTICLES, stem, words
+from adjudge.judges.local._reading.words import ARTICLES, pasts_of, stem, words
 
 _NEAR = 2  # sentences after one that names an answer, which may still speak of it
 _ROOT = 4  # letters of a verb from which a noun is made
@@ -23,19 +23,6 @@ _CLAUSE = re.compile(
 )
 _ALL_BUT = re.compile(r"\b(?:any|every|all)\w*(?: \w+)? but$", re.IGNORECASE)
 _NAME = re.compile(r"(?<=\s)[^\W\d_a-z][^\W\d_]+|\b\d[\d.,]*")
-
-_PASTS = {
-    verb: stem(past)
-    for verb, past in (
-        pair.split()
-        for pair in (
-            "write wrote", "win won", "sing sang", "speak spoke", "make made", "find found", "build built", "lead led",
-            "begin began", "become became", "hold held", "give gave", "take took", "come came",
-            "fight fought", "draw drew", "fly flew", "shoot shot", "sell sold", "say said", "bring brought",
-            "buy bought", "teach taught", "think thought", "lose lost", "rise rose", "sink sank", "drive drove",
-        )
-    )
-}  # fmt: skip
 
 
 class Clause(NamedTuple):
@@ -123,7 +110,7 @@ def is_asked(what: str, asked: Question) -> bool:
 def is_of_question(word: str, asked: Question) -> bool:
     """Whether the question has a word, its past, or the verb from which it is made, as `painter` is."""
     one = stem(word)
-    if one in asked.content or _PASTS.get(word) in asked.content:
+    if one in asked.content or not pasts_of(word).isdisjoint(asked.content):
         return True
     if len(word) <= _ROOT or len(asked.content) > _MOST_ASKED:
         return False

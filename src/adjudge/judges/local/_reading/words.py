@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 from unicodedata import normalize
 
+from adjudge.judges.local._lexicon import lexicon
 from adjudge.judges.local._reading.numerals import NUMERIC, in_figures
 from adjudge.judges.local._reading.spellings import american
 from adjudge.text import fold
@@ -222,3 +223,20 @@ def stem(word: str) -> str:
         elif word[-1] == "y":
             word = word[:-1] + "i"
     return "note" if word == "not" else word
+
+
+@cache
+def presents() -> dict[str, str]:
+    """Return verbs by their pasts, of those whose past is not made by an ending."""
+    return dict(pair.split() for pair in lexicon("verbs")["pasts"].split(","))
+
+
+@cache
+def _pasts() -> dict[str, frozenset[str]]:
+    table = presents()
+    return {verb: frozenset(stem(past) for past, one in table.items() if one == verb) for verb in table.values()}
+
+
+def pasts_of(verb: str) -> frozenset[str]:
+    """Return the stems of the pasts of such a verb."""
+    return _pasts().get(verb, frozenset())
