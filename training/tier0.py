@@ -30,12 +30,11 @@ import measures
 import rows as labelled
 import synthetic
 
+from adjudge.judges.local._aliases import as_meant, rewritten
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._features import NAMES, observe
-from adjudge.judges.local._reading.answer import answer_of
-from adjudge.judges.local._reading.candidate import Candidate, read_question
-from adjudge.judges.local._reading.reference import prepare
-from adjudge.judges.local._reading.words import stem, words
-from adjudge.judges.local._rewriting import as_meant, rewritten
+from adjudge.judges.local._pair import Candidate, prepare, read_question
+from adjudge.judges.local._words import stem, words
 
 MODEL = ROOT / "src" / "adjudge" / "judges" / "local" / "tier0.json"
 SEED = 20130726

@@ -35,12 +35,12 @@ import rows as labelled
 import synthetic
 import tier0
 
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._encoder import JUDGE, SENTENCES, SPANS, WORDS, logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import load_fusion, load_model
 from adjudge.judges.local._reader import SAID, Asserted, asserted_by, encode, read_many
-from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._sequence import plain
 from adjudge.judges.local._tier1 import assess_many, said_values
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._codes.codes import READERS, by_code, code_of
-from adjudge.judges.local._reading.candidate import Candidate, read_question
+from adjudge.judges.local._codes import READERS, by_code, code_of
+from adjudge.judges.local._pair import Candidate, read_question
 from adjudge.judges.local._tier0 import assess
 
 _CODE = [
@@ -186,7 +186,7 @@ _CODE = [
         "Which keys copy?",
         "Ctrl+C",
         ["Ctrl+C", "Ctrl-C", "Control-C", "control + c", "CTRL + C", "Control+C", "Press Ctrl+C.", "`Ctrl+C`"],
-        ["Ctrl+V", "Ctrl+X", "Alt+C", ],
+        ["Ctrl+V", "Ctrl+X", "Alt+C"],
     ),
     (
         "Which keys open the task manager?",

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._codes.formulas import by_formula, formulas_of
-from adjudge.judges.local._codes.given import given as given_by
-from adjudge.judges.local._codes.given import unboxed
-from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._answer import given as given_by
+from adjudge.judges.local._answer import unboxed
+from adjudge.judges.local._formulas import by_formula, formulas_of
+from adjudge.judges.local._pair import Candidate
 from adjudge.judges.local._tier0 import assess
 
 _TABLE = [

@@ -8,15 +8,14 @@ from math import exp, log1p
 import pytest
 
 from adjudge.judges.local import LocalJudge, _tier0, _tier1
-from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES
 from adjudge.judges.local._model import Fusion, Model, Trees, load_model
+from adjudge.judges.local._pair import Candidate, prepare
 from adjudge.judges.local._reader import SAID
-from adjudge.judges.local._reading.candidate import Candidate
-from adjudge.judges.local._reading.reference import prepare
 from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted
 from adjudge.judges.local._tier1 import Reading, are_names, assess_many, earned, fused, read_rows
+from adjudge.judges.local._tiers import Assessment
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from adjudge.judges.local import AGREEMENT, LocalJudge, _tiers
-from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._model import Trees, chance
 from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tier1 import assess_many
-from adjudge.judges.local._tiers import AGREEMENTS
+from adjudge.judges.local._tiers import AGREEMENTS, Assessment
 
 LEAVES = Trees(((0, 2.0, (1, 5.0, 1.0, 2.0), 4.0), (1, 0.0, 10.0, 20.0)), start=0.5, scale=3.0, shift=-1.0)
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.options import by_option, chosen, options_of, spoken
-from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._options import by_option, chosen, options_of, spoken
+from adjudge.judges.local._pair import Candidate
 from adjudge.judges.local._tier0 import assess
 
 PLANETS = "Which planet has the most mass? (A) Earth (B) Saturn (C) Jupiter (D) Neptune"

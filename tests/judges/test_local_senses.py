@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._denials.senses import sense_of
+from adjudge.judges.local._senses import sense_of
 from adjudge.judges.local._tier0 import assess
 
 DRUG = "Did the drug reduce symptoms compared with placebo?", "It reduced symptoms."

@@ -5,20 +5,16 @@ Each kind says (right or wrong, reason), or None where it has nothing to say.
 
 from __future__ import annotations
 
-from adjudge.judges.local._codes.codes import by_code, code_of
-from adjudge.judges.local._codes.formulas import by_formula, by_substance, formulas_of, substances_of
-from adjudge.judges.local._denials.polarity import polarity, wanted_polarity
-from adjudge.judges.local._denials.refusals import are_absent, refuses
-from adjudge.judges.local._denials.senses import LONGEST as TURNED
-from adjudge.judges.local._denials.senses import senses_of
-from adjudge.judges.local._denials.turns import turned
-from adjudge.judges.local._lists.members import by_members, lists_of
-from adjudge.judges.local._lists.options import by_letter, letter_of
-from adjudge.judges.local._quantities.figures import is_marked_otherwise
-from adjudge.judges.local._quantities.readings import by_quantity
-from adjudge.judges.local._reading.candidate import Candidate, Decision, Question
-from adjudge.judges.local._reading.reference import Prepared
-from adjudge.judges.local._same import same
+from adjudge.judges.local._codes import by_code, code_of
+from adjudge.judges.local._evasions import are_absent, refuses
+from adjudge.judges.local._formulas import by_formula, by_substance, formulas_of, substances_of
+from adjudge.judges.local._members import by_members, lists_of
+from adjudge.judges.local._names import same
+from adjudge.judges.local._options import by_letter, letter_of
+from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question
+from adjudge.judges.local._quantities import by_quantity, is_marked_otherwise
+from adjudge.judges.local._senses import LONGEST as TURNED
+from adjudge.judges.local._senses import polarity, senses_of, turned, wanted_polarity
 
 
 def at_once(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:

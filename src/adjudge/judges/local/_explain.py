@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._assessment import Assessment
-from adjudge.judges.local._reading.answer import answer_of
+from adjudge.judges.local._answer import answer_of
+from adjudge.judges.local._tiers import Assessment
 
 Explanation = tuple["JudgeStep", ...]
 

@@ -9,8 +9,8 @@ import re
 from dataclasses import dataclass, field
 from math import log1p
 
-from adjudge.judges.local._denials.standing import Standing
-from adjudge.judges.local._names.namesakes import is_near_name
+from adjudge.judges.local._clauses import Standing
+from adjudge.judges.local._name_forms import is_near_name
 from adjudge.judges.local._nearness import (
     Overlap,
     Weights,
@@ -27,9 +27,8 @@ from adjudge.judges.local._nearness import (
     strangers,
     trigram,
 )
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
-from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import DENIALS, REFUSAL
+from adjudge.judges.local._pair import KINDS, Candidate, Prepared, Question, Reference
+from adjudge.judges.local._words import DENIALS, REFUSAL
 
 HEDGE = re.compile(
     r"\b(?:perhaps|maybe|possibly|probably|might|could be|may be|may have|likely|unclear|uncertain|either|depends|"

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges.columns import Material, material_of
-from adjudge.judges.local._assessment import RULED_OUT, Assessment
-from adjudge.judges.local._tiers import AGREEMENTS, TIERS, assessor, best_tier, threshold_of
+from adjudge.judges.local._tiers import AGREEMENTS, RULED_OUT, TIERS, Assessment, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:

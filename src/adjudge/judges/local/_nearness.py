@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from adjudge.judges.local._denials.standing import Standing, standing
-from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
-from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP
+from adjudge.judges.local._clauses import Standing, standing
+from adjudge.judges.local._facts import number_standing, span_standing, spans_of
+from adjudge.judges.local._pair import Candidate, Prepared, Question, Reference
+from adjudge.judges.local._words import STOP
 
 Weights = Mapping[str, int]
 """How much a stem says: its inverse document frequency, in hundredths; the empty one is for all that are not listed."""

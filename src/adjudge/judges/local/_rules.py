@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import re
 
-from adjudge.judges.local._denials.beside import is_beside
-from adjudge.judges.local._denials.denials import denial
-from adjudge.judges.local._denials.refusals import begins_with_refusal
-from adjudge.judges.local._denials.standing import Standing
+from adjudge.judges.local._beside import is_beside
+from adjudge.judges.local._clauses import Standing
+from adjudge.judges.local._denials import denial
+from adjudge.judges.local._evasions import begins_with_refusal
 from adjudge.judges.local._features import Seen
-from adjudge.judges.local._lists.guesses import is_list
-from adjudge.judges.local._lists.members import lists_of
-from adjudge.judges.local._lists.offers import is_choice, is_offer, is_undecided
-from adjudge.judges.local._quantities.quantities import quantity_fault
-from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.reference import Prepared, members_of
-from adjudge.judges.local._reading.words import stemmed
+from adjudge.judges.local._guesses import is_list
+from adjudge.judges.local._members import lists_of
+from adjudge.judges.local._offers import is_choice, is_offer, is_undecided
+from adjudge.judges.local._pair import Candidate, Prepared, Question, members_of
+from adjudge.judges.local._quantities import quantity_fault
+from adjudge.judges.local._words import stemmed
 
 _RETRACTED = re.compile(
     r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"

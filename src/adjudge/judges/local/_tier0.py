@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adjudge.judges._vacuous import is_vacuous
-from adjudge.judges.local._assessment import RULED_OUT, UNSURE, Assessment
+from adjudge.judges.local._aliases import as_meant, is_coarser_place, rewritten
+from adjudge.judges.local._answer import answer_of, untagged
 from adjudge.judges.local._decisions import at_once, by_kind
-from adjudge.judges.local._denials.opposites import is_opposite
-from adjudge.judges.local._denials.roles import is_swapped
+from adjudge.judges.local._evasions import injected
 from adjudge.judges.local._features import Seen, observe
-from adjudge.judges.local._injections import injected
-from adjudge.judges.local._lists.options import by_option, options_of, spoken
 from adjudge.judges.local._model import Model, chance, load_model
-from adjudge.judges.local._names.names import almost, is_elsewhere
-from adjudge.judges.local._names.places import is_coarser_place
-from adjudge.judges.local._reading.answer import answer_of, untagged
-from adjudge.judges.local._reading.candidate import Candidate, Question, read_question
-from adjudge.judges.local._reading.reference import Prepared, prepare
-from adjudge.judges.local._reading.words import LONGEST
-from adjudge.judges.local._rewriting import as_meant, rewritten
+from adjudge.judges.local._names import almost, is_elsewhere
+from adjudge.judges.local._opposites import is_opposite, is_swapped
+from adjudge.judges.local._options import by_option, options_of, spoken
+from adjudge.judges.local._pair import Candidate, Prepared, Question, prepare, read_question
 from adjudge.judges.local._rules import fault, sign
+from adjudge.judges.local._tiers import RULED_OUT, UNSURE, Assessment
+from adjudge.judges.local._words import LONGEST
 
 _RULED_IN = 0.95
 _EXACT = 0.99  # a reference, word for word or as a fuller name

@@ -15,15 +15,15 @@ from math import expm1, log
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._assessment import UNSURE, Assessment
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
-from adjudge.judges.local._lists.options import spoken
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
+from adjudge.judges.local._options import spoken
 from adjudge.judges.local._reader import SAID, Asserted, places_of, read_many
-from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._tier0 import OVERTURNED
+from adjudge.judges.local._tiers import UNSURE, Assessment
 
 if TYPE_CHECKING:
     from adjudge.judges.local._encoder import Row

@@ -1,16 +1,41 @@
-"""The tiers of the local judge: which are installed, and how far each can be trusted."""
+"""The tiers of the local judge: which are installed, how far each can be trusted, and what one says of a response."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import cast
 
 from adjudge.errors import MissingExtra
-from adjudge.judges.local._assessment import Assessment
+
+RULED_OUT = 0.02
+"""The probability of CORRECT where a rule says wrong."""
+
+UNSURE = (0.2, 0.8)
+"""Probabilities between these are low confidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What is said of one response; `ruled` where a rule decided and no model has a say, `values` the features."""
+
+    probability: float
+    reasons: tuple[str, ...]
+    ruled: bool = False
+    values: Sequence[float] = ()
+    statement: bool = False
+    asserted: str | None = None
+    """What the response gives as its answer, where a reader found it."""
+
+    @property
+    def is_right(self) -> bool:
+        """Whether CORRECT is the likelier verdict."""
+        return self.probability >= 0.5
+
 
 TIERS = (0, 1)
 """The tiers there are; 0 is always installed, 1 needs `adjudge[local]`."""
