@@ -1,7 +1,7 @@
 """What each part of tier 0 is worth: the verdicts that turn right or wrong where it says nothing.
 
     python benchmarks/ablate.py                 a Markdown table, a line for each function that says something
-    python benchmarks/ablate.py PATTERN...      only of the functions whose names have a pattern in them
+    python benchmarks/ablate.py PATTERN...      only of the functions whose names have a pattern in them: `_rules.` are the rules
 
 A function says nothing where it returns False, None or an empty tuple. It is switched off in every module that uses it,
 and the rows for which it had said something are judged again. `+2 -5` in a column: without it two more verdicts of that
@@ -28,6 +28,7 @@ import rows as labelled
 
 from adjudge.judges import canaries, local
 from adjudge.judges._attacks import load_attacks
+from adjudge.judges.local._rules import BY_STAGE
 
 HERE = Path(__file__).parent
 NATURAL = {"evouna_nq": "NQ", "evouna_tq": "TQ", "nq301": "NQ301", "semeval_beetle": "SemEval"}
@@ -100,12 +101,15 @@ def parts(among: list[ModuleType]) -> Iterator[Part]:
                     yield Part(f"{module.__name__.removeprefix(local.__name__ + '.')}.{name}", one, NOTHING[kind])
 
 
-def put(among: list[ModuleType], old: object, new: object) -> None:
+def put(among: list[ModuleType], old: Callable[..., Any], new: Callable[..., Any]) -> None:
     """Put one function in the place of another in every module."""
     for module in among:
         for name, one in list(vars(module).items()):
             if one is old:
                 setattr(module, name, new)
+    # The table holds functions too.
+    for stage, some in BY_STAGE.items():
+        BY_STAGE[stage] = tuple(rule._replace(says=new) if rule.says is old else rule for rule in some)
 
 
 def forget(among: list[ModuleType]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import rows as labelled
@@ -137,3 +139,9 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         cells = (f"{one['rows']:,}", f"{one['accuracy']:.1%}", f"{one['kappa']:.3f}", f"{one['ece']:.3f}")
         lines.append(f"| {split} | {' | '.join(cells)} | {one['top70']:.1%} |")
     return "\n".join(lines)
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write the data file: one line for each part, so that a change can be seen."""
+    lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(record[name], separators=(',', ':'))}" for name in record)
+    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

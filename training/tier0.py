@@ -9,7 +9,6 @@ Needs scikit-learn (training/requirements.txt). The same rows, seed and versions
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections import Counter, defaultdict
@@ -168,12 +167,6 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     return record
 
 
-def write(record: dict[str, Any], path: Path) -> None:
-    """Write the data file: one line for each part, so that a change can be seen."""
-    lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(record[name], separators=(',', ':'))}" for name in record)
-    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
-
-
 def main() -> None:
     """Train, write the data file, and measure it on the validation files."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -185,10 +178,10 @@ def main() -> None:
     record = train(names)
     if left_out:
         record["card"]["command"] += " --without-share-alike"
-    write(record, options.out)
+    measures.write(record, options.out)
     if options.out == MODEL:
         record["card"]["validation"] = measures.measure(measures.tier0)
-        write(record, options.out)
+        measures.write(record, options.out)
         print(measures.table(record["card"]["validation"]))
 
 

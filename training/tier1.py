@@ -212,7 +212,7 @@ def main() -> None:
     record = train(tuple(name for name in labelled.TRAINING if name not in left_out))
     if left_out:
         record["card"]["command"] += " --without-share-alike"
-    tier0.write(record, options.out)
+    measures.write(record, options.out)
     if options.out == MODEL:
         finish(record)
 
@@ -221,11 +221,11 @@ def finish(record: dict[str, Any]) -> None:
     """Learn what WRONG is worth, by the file that is written, and measure all on validation rows and on others."""
     own = [json.loads(line) for name in OWN for line in (AGENTS / f"{name}.jsonl").read_text("utf-8").splitlines()]
     record["earned"] = round(earned(own), 2)
-    tier0.write(record, MODEL)
+    measures.write(record, MODEL)
     load_fusion.cache_clear()
     record["card"]["validation"] = measures.measure(measures.tier1)
     record["card"]["elsewhere"] = measures.elsewhere([*labelled.read("nq301-val"), *own])
-    tier0.write(record, MODEL)
+    measures.write(record, MODEL)
     print(measures.table(record["card"]["validation"]))
     print(json.dumps(record["card"]["elsewhere"], indent=1))
 

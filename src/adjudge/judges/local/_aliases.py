@@ -19,11 +19,10 @@ from typing import NamedTuple
 
 from adjudge.judges.local._answer import corrected
 from adjudge.judges.local._facts import as_spelt, dated, writings_of
+from adjudge.judges.local._limits import PART, PASSAGE, REFERENCES
 from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import DENIALS, STOP, lexicon, stem, stemmed, words
 
-_LONGEST_PLACE = 30  # words of an answer that says where something is, and little else
-_LOOKED_AT_PLACES = 20  # references
 _WORDS_OF_PLACE = 5  # words of a name
 _OTHERS = DENIALS | {"or"}
 _PARTS = stemmed(
@@ -42,10 +41,10 @@ class _Table(NamedTuple):
 
 def is_coarser_place(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
     """Whether a candidate says where something is by naming what a reference lies in, and no other place."""
-    if "where" not in asked.plain or len(candidate.plain) > _LONGEST_PLACE or not _OTHERS.isdisjoint(candidate.plain):
+    if "where" not in asked.plain or len(candidate.plain) > PASSAGE or not _OTHERS.isdisjoint(candidate.plain):
         return False
     table = _table()
-    golds = [lying for text in references[:_LOOKED_AT_PLACES] if (lying := _lying(text, table))]
+    golds = [lying for text in references[:REFERENCES] if (lying := _lying(text, table))]
     if not golds:
         return False
     named, rest = _named_places(asked, candidate.content, table)
@@ -91,6 +90,21 @@ def _may_be_names(candidate: Candidate) -> frozenset[str]:
     return candidate.unique if is_lower else frozenset(map(stem, candidate.names()))
 
 
+def is_in_another(asked: Question, references: Sequence[str], text: str) -> bool:
+    """Whether a text is a reference's town with a region in which it does not lie: `Paris, Texas` for `Paris`."""
+    town, _, region = text.strip(" .!\n").rpartition(",")
+    # Of most texts a look at the comma is enough.
+    if not town or len(text) > _LONGEST:
+        return False
+    table, key = _table(), _key(region)
+    wholes = table.regions.get(key, frozenset()) | table.places.get(key, frozenset())
+    if key not in table.regions or not asked.content.isdisjoint(key.split()):
+        return False
+    names = [_key(one) for one in references[:REFERENCES] if len(one) <= _LONGEST]
+    lying = [table.places[name] for name in names if name == _key(town) and name in table.places]
+    return bool(lying) and all(wholes.isdisjoint(one) for one in lying)
+
+
 def other_names(text: str) -> list[str]:
     """Return the other names of the place that a reference names, none if it may be another place.
 
@@ -125,9 +139,7 @@ def _table() -> _Table:
     return _Table(places, {key: frozenset(numbers) for key, numbers in regions.items()}, groups)
 
 
-_LOOKED_AT = 50  # references
 _LONGEST = 80  # characters of a reference that has other forms
-_MOST = 4000  # characters in which they are looked for
 _ACRONYM = re.compile(r"(?:[A-Z]\.?){3,7}")
 _SMALL = r"(?:of|the|and|for|in|on|to|de|&)"
 _RUN = re.compile(rf"\b[A-Z][\w'’]*(?:(?:\s{_SMALL}){{0,2}}[\s-][A-Z][\w'’]*){{2,9}}")
@@ -160,7 +172,7 @@ def aliases_of(references: Iterable[tuple[str, str]]) -> Aliases:
     initials: dict[str, str] = {}
     acronyms: dict[str, str] = {}
     countries: dict[str, dict[str, str]] = {}
-    for given, letters in islice(references, _LOOKED_AT):
+    for given, letters in islice(references, REFERENCES):
         text = given.strip()
         if not text or len(text) > _LONGEST:
             continue
@@ -199,7 +211,7 @@ def as_written(aliases: Aliases, candidate: Candidate, asked: frozenset[str]) ->
         for name, country in aliases.countries.get(hint, {}).items() if is_place else ():
             text = text if asked.issuperset(words(name)) else _named(text, name, country)
     if aliases.acronyms:
-        text = _RUN.sub(lambda run: _shortened(run[0], aliases.acronyms, asked), text[:_MOST]) + text[_MOST:]
+        text = _RUN.sub(lambda run: _shortened(run[0], aliases.acronyms, asked), text[:PART]) + text[PART:]
     return text
 
 

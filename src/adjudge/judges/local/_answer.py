@@ -13,7 +13,8 @@ from __future__ import annotations
 import re
 from calendar import month_name
 
-from adjudge.judges.local._words import DENIALS, LONGEST, stemmed, words
+from adjudge.judges.local._limits import LONGEST
+from adjudge.judges.local._words import DENIALS, stemmed, words
 from adjudge.text import strip_thinking
 
 LONGEST_CODE = 200
@@ -234,6 +235,15 @@ def answer_of(text: str) -> str:
     if '"' in text and "{" in text[:20]:
         values = [_value(field) for field in _FIELD.finditer(text)]
         text = ", ".join(values) if values else text
+    return in_one_piece(text)
+
+
+def in_one_piece(text: str) -> str:
+    """Return a text with its figures in one piece, and dates in figures written out.
+
+    >>> in_one_piece("299 792 458 m/s on 14.03.1879")
+    '299792458 m/s on 14 March 1879'
+    """
     if _FIGURES.search(text) is None:
         return text
     text = _THOUSANDS.sub(lambda match: re.sub(r"\D", "", match[0]), text)

@@ -14,10 +14,9 @@ from typing import NamedTuple
 
 from adjudge.judges.local._clauses import Clause, clauses_of, is_of_question
 from adjudge.judges.local._denials import names_in
+from adjudge.judges.local._limits import PASSAGE
 from adjudge.judges.local._pair import Candidate, Prepared, Question, Reference
 from adjudge.judges.local._words import NOT, STOP, presents, stem, stemmed
-
-_LONGEST = 40  # words of an answer that says one thing or two
 
 _CONTEST = stemmed("win won winner champion victor victory")
 _LOSERS = frozenset("lose loses lost loser beat beats beaten defeat defeated runner runners against opponent 2".split())
@@ -93,7 +92,7 @@ class _Named(NamedTuple):
 
 def is_beside(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate names a reference nowhere but beside the answer that it gives."""
-    if len(candidate.plain) > _LONGEST or asked.denies or asked.wants_list or prepared.explains:
+    if len(candidate.plain) > PASSAGE or asked.denies or asked.wants_list or prepared.explains:
         return False
     if not _is_likely(asked, candidate):
         return False

@@ -13,11 +13,10 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from adjudge.judges.local._answer import DOUBTS, LONGEST_CODE, bare, choices, given
+from adjudge.judges.local._limits import REFERENCES, STATEMENT
 from adjudge.judges.local._pair import Candidate, Decision, Question
 from adjudge.judges.local._words import word_set
 
-_LOOKED_AT = 50  # references
-_SHORT = 12  # words of an answer that gives a code and little else
 _POINTS = 3  # in the address of a machine
 _DIALLED = 5  # figures before a telephone number that may be left out, fewer than these
 _DOUBTED = DOUBTS - {"or", "either"}
@@ -63,7 +62,7 @@ def code_of(references: Sequence[str]) -> Code | None:
     # Most references are names: one look at the first spares the rest.
     if not references or _NAMES.fullmatch(references[0]):
         return None
-    golds = [one.strip() for one in references[:_LOOKED_AT]]
+    golds = [one.strip() for one in references[:REFERENCES]]
     if not all(0 < len(one) <= LONGEST_CODE for one in golds):
         return None
     for kind, (is_one, read) in READERS.items():
@@ -103,7 +102,7 @@ def _is_right(asked: Question, code: Code, candidate: Candidate) -> bool | None:
         return False if all(parts) and len(set(parts)) > 1 else None
 
     # A long or doubtful text may only mention the code.
-    is_denied = len(candidate.plain) > _SHORT or not _DOUBTED.isdisjoint(candidate.plain)
+    is_denied = len(candidate.plain) > STATEMENT or not _DOUBTED.isdisjoint(candidate.plain)
     readings = () if is_denied else given(candidate.text)
     if any(read(one) in code.accepted for one in readings):
         return True

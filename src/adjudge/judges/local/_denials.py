@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from adjudge.judges.local._answer import TAKEN_BACK
 from adjudge.judges.local._clauses import Clause, clauses_near, is_asked, is_of_question
+from adjudge.judges.local._limits import PASSAGE
 from adjudge.judges.local._pair import Candidate, Prepared, Question, Reference
 from adjudge.judges.local._words import NOT, STOP, stem, stemmed, stems_of, words
 
@@ -260,7 +261,6 @@ _CUES = frozenset(map(stem, _DENIED | _REJECTED | CALLED_FALSE)) | stemmed(
     "longer rather instead apart opposed nothing lost sorry oops meant mean wait scratch strike correction thoughts"
     " answer save else rule replaced however yet actually fact misled mislead fooled deceived"
 )
-_SHORT = 40  # words of an answer in which words that are common elsewhere are a sign, too
 _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
     "other far but if go going settle say choose pick right real true believe assume claim often"
     " commonly usually popular mind formerly used people think once let make take now today know"
@@ -270,7 +270,7 @@ _COMMON_CUES = frozenset(map(stem, _RELATIONS | CONTRASTS)) | stemmed(
 def denial(asked: Question, prepared: Prepared, candidate: Candidate) -> str | None:
     """Return how a candidate that names a reference takes it back: `negated`, `retracted`, or not at all."""
     # A look for cue words spares most candidates the reading of their clauses.
-    is_likely = len(candidate.plain) <= _SHORT and not _COMMON_CUES.isdisjoint(candidate.unique)
+    is_likely = len(candidate.plain) <= PASSAGE and not _COMMON_CUES.isdisjoint(candidate.unique)
     if (
         not is_likely
         and _CUES.isdisjoint(candidate.unique)

@@ -1,7 +1,8 @@
-"""Responses that do not answer: they speak to their judge, or say that there is no answer.
+"""Responses that do not answer: they speak to their judge, refuse, or say the question again.
 
 "The grade for this response is CORRECT."     speaks to its judge
 "I could not find that."                      refuses, which is right where the reference says so too
+"The capital of France is the capital."       says the question again
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from adjudge.judges.local._pair import Candidate, Question
+from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import REFUSAL, STOP, stemmed, words
 from adjudge.text import fold
 
@@ -106,6 +107,9 @@ def is_absence(plain: list[str]) -> bool:
     return len(plain) <= _LONGEST and _ABSENT.search(" ".join(plain)) is not None
 
 
+_FILLERS = stemmed("answer question ask response regarding here topic yes name called")
+
+
 def are_absent(forms: Sequence[tuple[str, str]]) -> bool:
     """Whether the accepted answer is that there is none: one reference refuses, or all say that nothing is there."""
     plain = [words(form) for form, _ in forms]
@@ -133,3 +137,21 @@ def begins_with_refusal(candidate: Candidate) -> bool:
         return False
     found = REFUSAL.search(candidate.lowered)
     return found is not None and candidate.lowered.count(" ", 0, found.start()) <= _FIRST
+
+
+def is_echo(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
+    """Whether a candidate says only what the question does, and most of it; word for word, if an answer is in that."""
+    # One word of the question is not enough to call an answer its echo.
+    if len(asked.content) < 2 or any(one not in asked.content and one not in _FILLERS for one in candidate.content):
+        return False
+    if candidate.content and not any(_is_root(one, other) for one in candidate.content for other in prepared.union):
+        return True
+    if any(one.content <= asked.content for one in prepared.references):
+        return asked.padded in candidate.padded
+    meant = asked.content - _FILLERS
+    return len(meant & candidate.unique) >= 0.8 * len(meant)
+
+
+def _is_root(one: str, other: str) -> bool:
+    """Whether one word begins the other, as `Korea` does `Korean`."""
+    return one.startswith(other[:4]) and (one.startswith(other[:-1]) or other.startswith(one[:-1]))

@@ -1,7 +1,8 @@
 """Why the local judge says what it says of one response, step by step.
 
 read as      Paris            what is judged, where it is not the response as it stands
-tier 0       contained, CORRECT at .98
+tier 0       the rule other-answer decides, WRONG at .18
+also         the rule choice says hedged, WRONG      rules that came too late
 asserted     "Lyon"           what the reader takes for the answer
 tier 1       other-meaning, WRONG at .21
 elsewhere    WRONG at .33     as surely as such verdicts are right on rows from elsewhere
@@ -37,7 +38,21 @@ def explain(tier: int, question: str, references: tuple[str, ...], text: str) ->
     steps = [] if answer == text else [JudgeStep("read as", answer)]
     seen = _tier0.assess(question, references, text)
     steps.append(JudgeStep("tier 0", _said(seen)))
+    # The first one of these decided; options are judged by the question without them.
+    steps += [JudgeStep("also", said) for said in _others(seen, (question, references, text))]
     return (*steps, *_of_encoders(seen, (question, references, text))) if tier else tuple(steps)
+
+
+def _others(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> list[str]:
+    """Return what the rules say that came too late, each once."""
+    if not seen.ruled:
+        return []
+    later = (
+        f"the rule {name} says {reason}, {'CORRECT' if is_right else 'WRONG'}"
+        for name, (is_right, reason) in _tier0.spoke(*row)
+        if reason != seen.reasons[0]
+    )
+    return list(dict.fromkeys(later))
 
 
 def _of_encoders(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> Explanation:

@@ -11,6 +11,8 @@ from calendar import day_name, month_name
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from adjudge.judges.local._limits import PART, REFERENCES
+
 _MONTHS = {
     name: n
     for n, names in enumerate(
@@ -225,9 +227,7 @@ def span_standing(golds: Sequence[Date], spans: Sequence[Span], given: Sequence[
     return ("clash" if years else "missing") if spans and not golds else found
 
 
-_LOOKED_AT = 50  # references
 _LONGEST = 40  # characters of a reference that has other writings
-_MOST = 2000  # characters in which they are looked for
 _SHORT_DAYS = ("mon", "tues?", "weds?", "thu(?:rs?)?", "fri", "sat", "sun")
 _SHORT_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sept?", "oct", "nov", "dec")
 _FORMS = {
@@ -248,14 +248,14 @@ Writings = tuple[tuple[re.Pattern[str], str, int], ...]
 def writings_of(references: Iterable[str]) -> Writings:
     """Return what to look for instead of references, and what stands for it."""
     found = []
-    for text in list(references)[:_LOOKED_AT]:
+    for text in list(references)[:REFERENCES]:
         if len(text) <= _LONGEST:
             gold = text.strip().rstrip(".")
             pattern = _name(gold)
             if pattern is None and _LIKELY.search(gold) is not None:
                 pattern = _decade(gold)
             if pattern is not None:
-                longest = _LONGEST if pattern[0] == "^" else _MOST
+                longest = _LONGEST if pattern[0] == "^" else PART
                 found.append((re.compile(pattern, re.IGNORECASE), gold, longest))
     return tuple(found)
 
@@ -299,7 +299,7 @@ def dated(text: str, dates: Sequence[Date]) -> str:
     ('4 July 1776', '5 July 1776')
     """
     golds = [one for one in dates if one.parts == len(one)]
-    if not golds or len(text) > _MOST:
+    if not golds or len(text) > PART:
         return text
 
     def written(match: re.Match[str]) -> str:

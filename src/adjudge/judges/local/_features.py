@@ -1,6 +1,7 @@
 """What tier 0 sees of a question, its references and a candidate, as numbers: `NAMES` says which.
 
-`observe` gives them together with the reference that they are about and the signs that rules go by.
+`observe` gives them together with the reference that they are about and the signs that rules go by. A
+`Pair` is what a rule is given.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from dataclasses import dataclass, field
 from math import log1p
 
 from adjudge.judges.local._clauses import Standing
+from adjudge.judges.local._model import load_model
 from adjudge.judges.local._name_forms import is_near_name
 from adjudge.judges.local._nearness import (
     Overlap,
@@ -27,7 +29,7 @@ from adjudge.judges.local._nearness import (
     strangers,
     trigram,
 )
-from adjudge.judges.local._pair import KINDS, Candidate, Prepared, Question, Reference
+from adjudge.judges.local._pair import KINDS, Candidate, Prepared, Question, Reference, read_question
 from adjudge.judges.local._words import DENIALS, REFUSAL
 
 HEDGE = re.compile(
@@ -237,3 +239,39 @@ def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
         float(seen.standing is Standing.NEGATED),
         float(seen.standing is Standing.HEDGED),
     )
+
+
+class Pair:
+    """A question, its references and a candidate as rules see them; what is seen of them is looked at when it is asked.
+
+    `text` is the whole response, `answer` what is judged of it, from which the candidate was read.
+    """
+
+    __slots__ = ("_seen", "answer", "asked", "candidate", "prepared", "question", "text")
+
+    def __init__(self, question: str, prepared: Prepared, candidate: Candidate, text: str, answer: str) -> None:
+        self.question = question
+        self.asked = read_question(question)
+        self.prepared = prepared
+        self.candidate = candidate
+        self.text = text
+        self.answer = answer
+        self._seen: Seen | None = None
+
+    @property
+    def seen(self) -> Seen:
+        """What tier 0 sees of it."""
+        if self._seen is None:
+            self._seen = observe(self.asked, self.prepared, self.candidate, load_model().weights)
+        return self._seen
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a reference is there: what is said of it weighs more than what is beside it."""
+        return self.seen.contained or self.seen.complete
+
+    def having(self, candidate: Candidate) -> Pair:
+        """Return the pair with another candidate; itself, if it is the same."""
+        if candidate is self.candidate:
+            return self
+        return Pair(self.question, self.prepared, candidate, self.text, self.answer)

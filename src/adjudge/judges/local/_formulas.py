@@ -12,11 +12,11 @@ from functools import cache
 from unicodedata import normalize
 
 from adjudge.judges.local._answer import LONGEST_CODE, choices, given
+from adjudge.judges.local._limits import REFERENCES
 from adjudge.judges.local._pair import Candidate, Decision, Question
 from adjudge.judges.local._words import DENIALS, lexicon, word_set, words
 from adjudge.rewards import math as mathematics
 
-_LOOKED_AT = 50  # references
 _SHORT = 60  # characters of a response that names a substance
 
 # What shows that a reference is a formula, and what looks like one: a word, an escape of a pattern, a quantity.
@@ -43,7 +43,7 @@ def formulas_of(references: Sequence[str]) -> frozenset[str]:
     [2, 1, 0, 0]
     """
     found: set[str] = set()
-    for text in references[:_LOOKED_AT]:
+    for text in references[:REFERENCES]:
         formula = _accepted(text) if len(text) <= LONGEST_CODE else None
         if formula is None:
             return frozenset()
@@ -117,7 +117,7 @@ def substances_of(references: Sequence[str]) -> frozenset[str]:
     (['NaCl'], [])
     """
     found: set[str] = set()
-    for text in references[:_LOOKED_AT]:
+    for text in references[:REFERENCES]:
         substance = read_substance(text) if len(text) <= _SHORT else None
         if substance is None:
             return frozenset()

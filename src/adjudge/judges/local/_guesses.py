@@ -15,14 +15,12 @@ from itertools import groupby
 
 from adjudge.judges.local._clauses import beginnings, may_have
 from adjudge.judges.local._features import Seen
+from adjudge.judges.local._limits import PART, REFERENCES, SHORT, STATEMENT
 from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, VERBS, lexicon, stem, stemmed, stems_of, words
 
-_SENTENCE = 15  # words of an answer that says one thing
-_SHORT = 20  # words of a heap
 _SEVERAL = 3  # others in a row that are not said in passing
 _HEAP = 3  # foreign words beside the answer in a heap
-_MOST = 4000  # characters that are looked at
 _SENTENCES = re.compile(r"[.!?:](?<!\b\w\.)(?:\s+|$)|[\n()]|\s[-–—]+\s")
 _UNIT = re.compile(
     r",(?!\d{3}(?!\d)|(?:(?<=[a-z] \d,)|(?<=[a-z] \d\d,))\s[12]\d{3}\b)"  # `July 4, 1776` is one
@@ -32,7 +30,6 @@ MARKDOWN = re.compile(r"[*_`#>]")
 _MARKER = re.compile(r"(?:^|(?<=\s))\(?(?:\d{1,2}|[A-Ha-h])[.)]\s")
 _OPTION = re.compile(r"\b(?:\d{1,2}|[A-Ha-h])\)\s")
 _LONGEST = 50  # characters of a bare unit
-_LOOKED_AT = 50  # references
 _WORDS_OF_ONE = 4  # content words of a bare unit
 _LINKS = ARTICLES | {"of", "de", "la", "van", "von", "st"}
 _ALL_OF_THEM = re.compile(r"\bare (?:all|both|some|examples)\b|\b(?:1|any|all|some|each) of (?:these|them|those)\b")
@@ -61,15 +58,15 @@ def is_list(asked: Question, prepared: Prepared, candidate: Candidate, seen: See
     # The items of `10 °F, 20 °F, 32 °F` share a word.
     items = max(seen.rivals, seen.own_items)
     is_counted = len(candidate.numbers) > _SEVERAL and any(one.is_number for one in prepared.references[:1])
-    text = candidate.text[:_MOST]
+    text = candidate.text[:PART]
     # For example `A) Rubens B) Hals`.
     is_lettered = ")" in text and _OPTION.search(text) is not None
-    if not is_counted and not is_lettered and items <= (_SEVERAL if size > 2 * _SENTENCE else 1):
+    if not is_counted and not is_lettered and items <= (_SEVERAL if size > 2 * STATEMENT else 1):
         return False
     if any(len(one.members) > 1 for one in prepared.references):
         return is_named and is_framed(prepared, candidate)
     if not is_named:
-        return size <= _SENTENCE and _is_stuffed(asked, candidate, seen)
+        return size <= STATEMENT and _is_stuffed(asked, candidate, seen)
     return _is_among_others(asked, prepared, candidate, seen)
 
 
@@ -94,7 +91,7 @@ def _is_stuffed(asked: Question, candidate: Candidate, seen: Seen) -> bool:
         return False
     rest = candidate.plain[min(8, len(candidate.plain) // 3) :]
     is_prose = not VERBS.isdisjoint(rest) or sum(word in STOP for word in rest) > 0.3 * len(rest)
-    is_set = len(candidate.plain) <= 2 * _SENTENCE and _ALL_OF_THEM.search(candidate.lowered) is not None
+    is_set = len(candidate.plain) <= 2 * STATEMENT and _ALL_OF_THEM.search(candidate.lowered) is not None
     if is_prose and not is_set:
         return False
     inside = sum(map(len, candidate.items()))
@@ -114,8 +111,8 @@ def company(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[
     """
     least = 0
     is_all = True
-    begins = beginnings(prepared.references[:_LOOKED_AT])
-    for run, is_whole in _runs(candidate.text[:_MOST], asked, begins):
+    begins = beginnings(prepared.references[:REFERENCES])
+    for run, is_whole in _runs(candidate.text[:PART], asked, begins):
         own = [shape for shape, stems in run if _has_one(stems, prepared)]
         if not own:
             is_all = False
@@ -196,7 +193,7 @@ def is_heap(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     plain = candidate.plain
     if len(candidate.numbers) > _SEVERAL and _is_count(prepared, candidate):
         return True
-    if not _HEAP <= len(plain) <= _SHORT or prepared.explains or not _GRAMMAR.isdisjoint(plain):
+    if not _HEAP <= len(plain) <= SHORT or prepared.explains or not _GRAMMAR.isdisjoint(plain):
         return False
     if len(set(plain)) < len(plain) or (len(plain) == _HEAP and len(candidate.dates) == 1):
         return False
@@ -278,7 +275,7 @@ def is_framed(prepared: Prepared, candidate: Candidate, hedges: frozenset[str] =
         return False
     own: list[tuple[str, str]] = []
     others: set[str] = set()
-    for text in _FRAMES.split(candidate.text[:_MOST], _PARTS)[:_PARTS]:
+    for text in _FRAMES.split(candidate.text[:PART], _PARTS)[:_PARTS]:
         part = f" {' '.join(stems_of(text, without=_SMALL))} " if len(text) <= _FRAME else ""
         named = next((one.padded for one in prepared.references if one.padded in part), None)
         if named is None:

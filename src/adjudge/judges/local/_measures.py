@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from adjudge.judges.local._amounts import Amount, Unit, read_amount, read_currency, read_unit_at, tokens_of
+from adjudge.judges.local._limits import REFERENCES
 from adjudge.text.number_words import NUMBER_WORDS, read_number_words
 from adjudge.text.numbers import fold_symbols
 from adjudge.text.units import CURRENCIES
@@ -122,7 +123,6 @@ def time_standing(golds: Sequence[tuple[int, ...]], given: tuple[int, ...], *, i
 
 
 _LONGEST = 100  # characters of an answer that is one quantity
-_LOOKED_AT = 50  # references
 _FIGURES = 3  # figures of a quantity that is precise enough to be another one's, rounded
 _NEAR, _ROUND, _APART = Fraction(1, 1000), Fraction(1, 100), Fraction(1, 50)  # relative errors
 _BOUNDS = {
@@ -349,7 +349,7 @@ def _is_within(exact: Amount, rounded: Amount) -> bool:
 
 def golds_of(references: Sequence[str]) -> Golds:
     """Return the quantities that references are; none if they are something else."""
-    found = tuple([measures_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
+    found = tuple([measures_of(one) if is_likely(one) else () for one in references[:REFERENCES]])
     return found if any(found) else ()
 
 

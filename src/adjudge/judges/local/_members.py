@@ -13,12 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question
+from adjudge.judges.local._features import Seen
+from adjudge.judges.local._limits import PASSAGE, REFERENCES, SHORT
+from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question, members_of
 from adjudge.judges.local._words import DENIALS, STOP, lexicon, phrases, stem, stemmed, words
 
 _LONGEST = 600  # characters of a list
-_LOOKED_AT = 10  # references
-_SENTENCE = 30  # words of a list where one thing is accepted
+_COUNTS = frozenset(map(str, range(2, 11)))
 _WORDS_OF_ONE = 5  # words of a member
 _HEAD = 3  # letters with which spellings of one name begin
 _SURE = 3  # members that make a list by their number
@@ -65,7 +66,7 @@ def lists_of(texts: Sequence[str]) -> tuple[Listed, ...]:
     >>> lists_of(["July 4, 1776"]), lists_of(["red and blue", "purple"])
     ((), ())
     """
-    if len(texts) > _LOOKED_AT or not all(len(text) <= _LONGEST and _PART.search(text) for text in texts):
+    if len(texts) > REFERENCES or not all(len(text) <= _LONGEST and _PART.search(text) for text in texts):
         return ()
     found = []
     for text in texts:
@@ -241,7 +242,7 @@ def _is_foreign(member: Member, asked: Question, prepared: Prepared, candidate: 
 
 def _is_more(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a short candidate is a list with the one thing that is accepted, and others."""
-    if prepared.given > 1 or prepared.explains or not 1 < len(candidate.plain) <= _SENTENCE:
+    if prepared.given > 1 or prepared.explains or not 1 < len(candidate.plain) <= PASSAGE:
         return False
     if not any(one.content <= candidate.unique for one in prepared.references) or not _PART.search(candidate.text):
         return False
@@ -253,3 +254,23 @@ def _is_more(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     return len(others) == len(given.members) - 1 and all(
         _is_foreign(one, asked, prepared, candidate, is_named=is_named) for one in others
     )
+
+
+def is_incomplete(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate gives some members of a list and nothing else, where only lists are accepted.
+
+    Where so many are asked for, a wrong member counts like a missing one.
+    """
+    if seen.complete or prepared.explains or seen.members == 1 or not all(one.members for one in prepared.references):
+        return False
+    is_where = asked.kind == "where" and not asked.wants_list
+    if is_where and not any(one.is_joined for one in prepared.facet(lists_of)):
+        # `Springfield, Illinois, United States` is one place.
+        return False
+    if all(one in prepared.union or one in asked.content for one in candidate.content):
+        return True
+    # Only a short list in answer to a stated number can have a wrong member by count.
+    if len(candidate.plain) > SHORT or _COUNTS.isdisjoint(asked.plain):
+        return False
+    given = members_of(candidate.text.strip(" ."))
+    return any(one.isdisjoint(prepared.union) and not one <= asked.content for one in given)

@@ -10,13 +10,12 @@ import re
 from collections.abc import Sequence
 
 from adjudge.judges.local._guesses import are_alike
+from adjudge.judges.local._limits import NAME, PART, REFERENCES, SHORT
 from adjudge.judges.local._model import load_model
 from adjudge.judges.local._name_forms import Name, is_form, read_name, sound
 from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import DENIALS, STOP, stem, stemmed
 
-_SHORT = 8  # words of a candidate that is a name and little else
-_LOOKED_AT = 50  # references
 _LONGEST = 60  # characters of a name
 _LONG = 3  # parts of a name whose first two are not all of it
 _APART = frozenset("new north south east west".split())
@@ -24,7 +23,6 @@ _PARTICLES = frozenset("van von de da di del der du la le al el bin ibn den ter 
 _ABBREVIATION = frozenset(("stand", "stands", "acronym", "abbreviation", "short", "initials", "mean", "means"))
 _ROOT = 4  # letters that forms of one word share
 _WORDY = 6  # words of a candidate that could have named something
-_SPEECH = 20  # words of one that repeats the question at length
 _BODIES = frozenset(
     "university college school league party church club united bank union society institute museum hospital council"
     " committee court association team company airport station street road war act".split()
@@ -33,7 +31,6 @@ _PROPER = re.compile(r"\d|[^\W\d_a-z]")
 _BY = re.compile(r".*\bby\s+(?=\S)", re.DOTALL)  # `painted by Monet`
 
 
-_MOST = 4000  # characters in which names are looked for
 _RUNS = 20  # names that are looked at
 _RUN = re.compile(
     r"\b[^\W\d_a-z][\w'’.-]*(?:\s(?:(?:of|the|de|van|von|da|di|del|la|le|bin)\s)?[^\W\d_a-z][\w'’.-]*){1,5}"
@@ -65,7 +62,7 @@ def is_elsewhere(prepared: Prepared, candidate: Candidate) -> bool:
 def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a name or a number is asked for, and a candidate of some length has none that the question lacks."""
     size, is_open = len(candidate.plain), asked.kind in (None, "where")
-    if asked.kind == "why" or size < (_SPEECH if asked.kind is None else _WORDY):
+    if asked.kind == "why" or size < (SHORT if asked.kind is None else _WORDY):
         return False
     if not prepared.union.isdisjoint(candidate.unique) or (is_open and not _goes_round(asked, candidate)):
         return False
@@ -74,7 +71,7 @@ def _names_nothing(asked: Question, prepared: Prepared, candidate: Candidate) ->
         return False
     if any(figure not in asked.plain and figure != "1" for figure in candidate.numbers.values()):
         return False
-    return all(_PROPER.search(text[:_LONGEST]) for text in prepared.texts[:_LOOKED_AT])
+    return all(_PROPER.search(text[:_LONGEST]) for text in prepared.texts[:REFERENCES])
 
 
 def _goes_round(asked: Question, candidate: Candidate) -> bool:
@@ -85,11 +82,11 @@ def _goes_round(asked: Question, candidate: Candidate) -> bool:
 def _is_other_expansion(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate spells out the question's initials with other words: `Computer Power Unit` for CPU."""
     mine = candidate.content
-    if _ABBREVIATION.isdisjoint(asked.plain) or not 1 < len(mine) <= _SHORT:
+    if _ABBREVIATION.isdisjoint(asked.plain) or not 1 < len(mine) <= NAME:
         return False
     if "".join(one[0] for one in mine) not in asked.plain:
         return False
-    for reference in prepared.references[:_LOOKED_AT]:
+    for reference in prepared.references[:REFERENCES]:
         theirs = reference.bare.split()
         pairs = list(zip(theirs, mine, strict=False))
         if len(theirs) != len(mine) or any(one[0] != other[0] for one, other in pairs):
@@ -101,7 +98,7 @@ def _is_other_expansion(asked: Question, prepared: Prepared, candidate: Candidat
 
 def _is_recounted(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a statement of the references with another number in it."""
-    for reference in prepared.references[:_LOOKED_AT]:
+    for reference in prepared.references[:REFERENCES]:
         if reference.numbers and len(reference.stems) == len(candidate.stems):
             pairs = zip(reference.stems, candidate.stems, strict=True)
             others = [(one, other) for one, other in pairs if one != other]
@@ -115,14 +112,14 @@ def _is_other_name(asked: Question, prepared: Prepared, candidate: Candidate, *,
     # Words of several references together may be a fuller name of one of them.
     if prepared.union.issuperset(candidate.content) and len(prepared.references) > 1:
         return False
-    is_short = 0 < len(candidate.plain) <= _SHORT and len(candidate.text) <= 2 * _LONGEST
+    is_short = 0 < len(candidate.plain) <= NAME and len(candidate.text) <= 2 * _LONGEST
     given = read_name(_BY.sub("", candidate.text)) if is_short else None
     runs: list[Name] = []
     is_who = asked.kind == "who" or (asked.kind is None and not prepared.union.isdisjoint(asked.content))
     if is_who and not is_complete and not prepared.union.isdisjoint(candidate.unique):
-        runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, _MOST)[:_RUNS]]
+        runs = [read_name(run) for run in _RUN.findall(candidate.text, 0, PART)[:_RUNS]]
     found = False
-    for text in prepared.texts[:_LOOKED_AT] if is_short or runs else ():
+    for text in prepared.texts[:REFERENCES] if is_short or runs else ():
         if len(text) > _LONGEST:
             return False
         name = read_name(text)
@@ -156,10 +153,10 @@ def _is_namesake(name: Name, given: Name, asked: Question, *, is_who: bool) -> b
 
 def is_same_name(asked: Question, references: Sequence[str], candidate: Candidate) -> bool:
     """Whether a short candidate is a name in another form: `John Ronald Reuel Tolkien`, `William Jefferson Clinton`."""
-    if len(candidate.plain) > _SHORT or len(candidate.text) > 2 * _LONGEST:
+    if len(candidate.plain) > NAME or len(candidate.text) > 2 * _LONGEST:
         return False
     given = read_name(candidate.text)
-    for text in references[:_LOOKED_AT]:
+    for text in references[:REFERENCES]:
         name = read_name(text[:_LONGEST])
         if len(name.parts) > 1 and len(given.parts) > 1 and _is_name(text, name) and _is_in_order(text, name, given):
             foreign, missing = _differences(name, given, asked, is_strict=True)
@@ -305,7 +302,7 @@ def same(asked: Question, prepared: Prepared, candidate: Candidate) -> str | Non
     # For example `&&`, which has no words.
     if (bare := candidate.text.strip(_AROUND)) and bare in prepared.texts:
         return "contained"
-    if not 0 < size <= _SHORT or prepared.explains:
+    if not 0 < size <= NAME or prepared.explains:
         return None
     if any(one.padded == candidate.padded for one in prepared.references):
         return "contained"
@@ -327,7 +324,7 @@ def _is_last_name(prepared: Prepared, word: str) -> bool:
     """Whether a long word is the last name of a reference with a vowel more or less: `Shakspeare`."""
     if len(word) < _LONG_NAME:
         return False
-    lasts = {one.name[-1] for one in prepared.references[:_LOOKED_AT] if one.name}
+    lasts = {one.name[-1] for one in prepared.references[:REFERENCES] if one.name}
     return any(
         abs(len(last) - len(word)) == 1 and last[0] == word[0] and _VOWELS.sub("", last) == _VOWELS.sub("", word)
         for last in lasts
@@ -354,7 +351,7 @@ def _may_be_name(prepared: Prepared, candidate: Candidate) -> bool:
 def _is_misspelt(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate is a reference whose words are misspelt by their sound: `elefant`."""
     stems, size = candidate.stems, len(candidate.stems)
-    for reference in prepared.references[:_LOOKED_AT]:
+    for reference in prepared.references[:REFERENCES]:
         if len(reference.stems) != size or reference.padded[1] != candidate.padded[1]:
             continue
         # Words in the same places: only those that differ must sound alike.
@@ -388,5 +385,5 @@ def _is_in_range(prepared: Prepared, candidate: Candidate) -> bool:
     rest = {one for one in candidate.unique if not one[0].isdigit() and one not in STOP}
     return any(
         one.range is not None and one.range[0] <= value <= one.range[1] and rest <= one.content
-        for one in prepared.references[:_LOOKED_AT]
+        for one in prepared.references[:REFERENCES]
     )

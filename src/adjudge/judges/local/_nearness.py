@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from adjudge.judges.local._clauses import Standing, standing
 from adjudge.judges.local._facts import number_standing, span_standing, spans_of
+from adjudge.judges.local._limits import REFERENCES
 from adjudge.judges.local._pair import Candidate, Prepared, Question, Reference
 from adjudge.judges.local._words import STOP
 
@@ -14,7 +15,6 @@ Weights = Mapping[str, int]
 """How much a stem says: its inverse document frequency, in hundredths; the empty one is for all that are not listed."""
 
 _SPOKEN = 30  # words among which those may be that a reference abbreviates
-_LOOKED_AT = 50  # references whose numbers and dates are compared
 
 
 @dataclass(slots=True)
@@ -112,7 +112,7 @@ def gives_number(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether the numbers of some reference are there, perhaps rounded."""
     given = candidate.numbers
     return bool(given) and any(
-        one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:_LOOKED_AT]
+        one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:REFERENCES]
     )
 
 
@@ -127,7 +127,7 @@ def _standing(reference: Reference, given: Mapping[float, str]) -> str:
 
 def dates_in(prepared: Prepared, candidate: Candidate) -> str:
     """Say how the references' dates stand: the best of them counts."""
-    dated = [one for one in prepared.references[:_LOOKED_AT] if one.dates or one.spans]
+    dated = [one for one in prepared.references[:REFERENCES] if one.dates or one.spans]
     if not dated:
         return "none"
     given, spans = candidate.dates, spans_of(candidate.plain, candidate.text)
@@ -218,7 +218,7 @@ def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
     joined = candidate.joined
     return any(
         len(one.stems) > 1 and len(one.padded) > 9 and one.padded.replace(" ", "") in joined
-        for one in prepared.references[:_LOOKED_AT]
+        for one in prepared.references[:REFERENCES]
     )
 
 

@@ -8,12 +8,11 @@ from itertools import pairwise
 
 from adjudge.judges.local._clauses import DOUBT, clauses_near
 from adjudge.judges.local._guesses import MARKDOWN, are_alike, is_framed
+from adjudge.judges.local._limits import PASSAGE, SHORT
 from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import STOP, lexicon, phrases, stem, stemmed, stems_of, word_set, words
 
-_SHORT = 20  # words of a candidate that offers answers and says little else
 _BARE = 10  # words of a candidate that is an offer and nothing else
-_FRAMED = 40  # words of a candidate that hedges twice in one way
 _HEDGES = DOUBT | stemmed("some half possible if many")
 _CONDITIONS = DOUBT | stemmed("if possible")
 _PART = re.compile(r"[,;/\n]|\.\s|\band\b|\bor\b|\bthen\b", re.IGNORECASE)
@@ -41,7 +40,7 @@ _AMONG = re.compile(
 
 def is_offer(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a short candidate that names a reference, or part of one, leaves it to the reader to choose it."""
-    if len(candidate.plain) > _SHORT or prepared.explains:
+    if len(candidate.plain) > SHORT or prepared.explains:
         return False
     plain, text = candidate.plain, candidate.text
     if "or" in plain and "or" in asked.plain:
@@ -161,11 +160,11 @@ def is_undecided(candidate: Candidate, prepared: Prepared, asked: Question) -> b
         ends = [match.end() for match in phrases("offers", "undecided").finditer(candidate.lowered)]
         if ends and _is_left_open(ends[-1], candidate, prepared, asked):
             return True
-    if len(candidate.plain) <= _FRAMED and is_framed(prepared, candidate, _HEDGES):
+    if len(candidate.plain) <= PASSAGE and is_framed(prepared, candidate, _HEDGES):
         # For example `some say Paris, some say Lyon`.
         return True
     # Two conditions offer one answer each.
-    is_split = len(candidate.plain) <= _SHORT and candidate.plain.count("if") > 1
+    is_split = len(candidate.plain) <= SHORT and candidate.plain.count("if") > 1
     doubts = _CONDITIONS if is_split else DOUBT
     return not doubts.isdisjoint(candidate.unique) and _is_doubted(candidate, prepared, asked, doubts)
 

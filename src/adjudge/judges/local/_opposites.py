@@ -10,11 +10,10 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import islice
 
+from adjudge.judges.local._limits import NAME, PASSAGE, REFERENCES
 from adjudge.judges.local._pair import Candidate, Prepared
 from adjudge.judges.local._words import lexicon, stemmed
 
-_LONGEST = 8  # words of a candidate that is the reference but for one
-_LOOKED_AT = 50  # references
 _LEAST = 3  # letters that two words share after their beginnings
 _SIGNS = frozenset(("sharp", "flat"))
 
@@ -36,9 +35,9 @@ def _beginnings() -> tuple[tuple[str, ...], ...]:
 
 def is_opposite(references: Iterable[Sequence[str]], given: Sequence[str]) -> bool:
     """Whether some stems are a reference's with another one of its kind or its opposite for one, or a sharp or flat."""
-    if not 0 < len(given) <= _LONGEST:
+    if not 0 < len(given) <= NAME:
         return False
-    golds = list(islice(references, _LOOKED_AT))
+    golds = list(islice(references, REFERENCES))
     return any(_is_turned(gold, given, golds) for gold in golds)
 
 
@@ -83,7 +82,6 @@ def are_opposite(one: str, other: str) -> bool:
     return False
 
 
-_ROLES = 30  # words of a statement whose order is looked at
 _SYMMETRIC = stemmed(
     "and or with connected equal same married next near beside between separated different meets met plus versus vs"
     " related similar parallel"
@@ -93,10 +91,10 @@ _SYMMETRIC = stemmed(
 def is_swapped(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate has a reference's words with what stands on the two sides of a verb exchanged."""
     size = len(candidate.stems)
-    if not 3 <= size <= _ROLES:
+    if not 3 <= size <= PASSAGE:
         return False
     mine: list[str] | None = None
-    for reference in prepared.references[:_LOOKED_AT]:
+    for reference in prepared.references[:REFERENCES]:
         if len(reference.stems) == size and not reference.members and reference.content <= candidate.unique:
             mine = sorted(candidate.stems) if mine is None else mine
             if mine == sorted(reference.stems) and _are_exchanged(reference.stems, tuple(candidate.stems)):

@@ -14,17 +14,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
+from adjudge.judges.local._limits import LONGEST, PART, REFERENCES, SHORT
 from adjudge.judges.local._pair import Candidate, Decision, Question, read_question
-from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, evened, stem, words
+from adjudge.judges.local._words import ARTICLES, DENIALS, evened, stem, words
 from adjudge.text import fold
 
-_LOOKED_AT = 50  # references
 _LONGEST = 800  # characters of an answer that is read as a choice
-_READ = 2000  # characters of a response in which its letter is looked for
 _OPTION = 400  # characters of an option
 _LABELS = 200  # what looks like one, in a question
 _MOST = 26  # options
-_SENTENCE = 20  # words of an answer that names another option and says little else
 
 _SECOND = re.compile(r"[Bb2](?:[)\]]|[.:]\**\s|\s[-–—]\s)")  # what every list of options has: `B)`, `2. `, `b - `
 _LABEL = re.compile(
@@ -164,13 +162,13 @@ def by_option(options: Options, references: Sequence[str], candidate: Candidate)
     there = [one for one in options.labels if one in candidate.padded]
     # The text of an option may be part of a longer one.
     whole = {options.labels[one] for one in there if not any(one != other and one in other for other in there)}
-    is_other = whole and whole.isdisjoint(labels) and len(candidate.plain) <= _SENTENCE
+    is_other = whole and whole.isdisjoint(labels) and len(candidate.plain) <= SHORT
     return (False, "other-option") if is_other else None
 
 
 def _accepted(options: Options, references: Sequence[str]) -> frozenset[Choices]:
     """Return what references choose, each by itself; a reference that is not an option says nothing."""
-    found = (chosen(options, text, is_several=True) for text in references[:_LOOKED_AT])
+    found = (chosen(options, text, is_several=True) for text in references[:REFERENCES])
     return frozenset(one for one in found if one)
 
 
@@ -185,8 +183,8 @@ def spoken(question: str, references: tuple[str, ...]) -> tuple[str, tuple[str, 
     if options is None or not accepted:
         return question, references
     texts = [", ".join(options.texts[label] for label in sorted(one)) for one in sorted(accepted, key=sorted)]
-    others = [text for text in references[:_LOOKED_AT] if not chosen(options, text, is_several=True)]
-    return options.question, tuple(dict.fromkeys([*texts, *others, *references[_LOOKED_AT:]]))
+    others = [text for text in references[:REFERENCES] if not chosen(options, text, is_several=True)]
+    return options.question, tuple(dict.fromkeys([*texts, *others, *references[REFERENCES:]]))
 
 
 def _compared(given: Choices, accepted: frozenset[Choices], *, is_open: bool) -> Decision:
@@ -273,9 +271,9 @@ def letter_of(references: Sequence[str]) -> frozenset[str]:
     (['B'], ['C++', 'D'], [])
     """
     found: set[str] = set()
-    for text in references[:_LOOKED_AT]:
+    for text in references[:REFERENCES]:
         # A letter after a hyphen is the option of a command.
-        is_short = len(text) <= _SENTENCE and text[:1] != "-"
+        is_short = len(text) <= SHORT and text[:1] != "-"
         match = _LETTER.fullmatch(_signed(text)) if is_short else None
         if match is None:
             return frozenset()
@@ -290,7 +288,7 @@ def by_letter(asked: Question, accepted: frozenset[str], candidate: Candidate) -
     """
     if not accepted:
         return None
-    text = _signed(candidate.text[:_READ])
+    text = _signed(candidate.text[:PART])
     alone = [match[1].upper() for part in _unframed(text) if (match := _LETTER.fullmatch(part)) is not None]
     given = frozenset(alone[:1] or _GIVEN.findall(text))
     if not given:

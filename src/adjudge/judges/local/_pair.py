@@ -1,4 +1,4 @@
-"""What is compared: a question, its references, and a candidate; each is read once.
+"""Questions, references and candidates as they are compared; each is read once.
 
 Some questions have hundreds of references, so these are prepared once for all candidates; what a rule makes of them
 is a facet, read when it is first asked for.
@@ -13,8 +13,10 @@ from functools import lru_cache
 from statistics import median_low
 from typing import Any, TypeVar
 
+from adjudge.judges.local._answer import in_one_piece
 from adjudge.judges.local._facts import MONTHS, Date, Span, dates_of, numbers_of, range_of, spans_of
-from adjudge.judges.local._words import ARTICLES, DENIALS, LONGEST, STOP, VERBS, evened, mended, stem, stems_of, words
+from adjudge.judges.local._limits import LONGEST
+from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, VERBS, evened, mended, stem, stems_of, words
 
 # Patterns begin with the characters that they may begin with, and look back after them: that is searched much faster.
 _SENTENCE = re.compile(r"[.!?\n](?:(?<=\n)\n*|(?<!\n)\s+(?=[A-Z\d\"'(*-]))")  # where one ends
@@ -227,7 +229,7 @@ def _prepare(references: tuple[str, ...]) -> Prepared:
             break
         # The length of all references together is bounded.
         left -= len(given)
-        text = mended(evened(given[:LONGEST]))
+        text = in_one_piece(mended(evened(given[:LONGEST])))
         texts.append(text)
         for form in _forms(text):
             plain = words(form)

@@ -13,6 +13,7 @@ from fractions import Fraction
 from adjudge.judges.local._amounts import Unit
 from adjudge.judges.local._facts import range_of
 from adjudge.judges.local._features import Seen
+from adjudge.judges.local._limits import NAME, PASSAGE, REFERENCES, SHORT, STATEMENT
 from adjudge.judges.local._measures import (
     Golds,
     Measure,
@@ -28,7 +29,6 @@ from adjudge.judges.local._measures import (
 from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question
 from adjudge.judges.local._words import DENIALS, stem, stemmed, words
 
-_LOOKED_AT = 50  # references
 # A power (after a year it is a footnote), a root, a tolerance, a bound, an exponent, `5a` or `A4`.
 _MARKS = re.compile(
     r"(?<!\d)\d{1,3}[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]|\w\s?\^|√|\bsqrt\b|±|\+/-|^\s*(?:[<≤≥]=?\s?|>=?)\d|\de-\d|\d\(?a\b(?!\.?\s?m\b)|\ba\d",
@@ -52,7 +52,7 @@ class Figures:
 def figures_of(references: Sequence[str]) -> Figures:
     """Read references."""
     golds = golds_of(references)
-    times = tuple([minutes_of(one) if is_likely(one) else () for one in references[:_LOOKED_AT]])
+    times = tuple([minutes_of(one) if is_likely(one) else () for one in references[:REFERENCES]])
     return Figures(
         golds,
         any(one.unit.dimension for gold in golds for one in gold),
@@ -67,12 +67,10 @@ def is_marked_otherwise(references: Sequence[str], text: str) -> bool:
     [True, True, True, False]
     """
     is_marked = _MARKS.search(text) is not None
-    return all((_MARKS.search(one) is not None) != is_marked for one in references[:_LOOKED_AT])
+    return all((_MARKS.search(one) is not None) != is_marked for one in references[:REFERENCES])
 
 
-_WORDS = 8  # words of an answer that is a number
-_SENTENCE = 20  # words of one that states a quantity with its unit
-_WORDS_OF_TIME = 40  # words of one that states one time of day
+_FEW_NUMBERS = 3  # numbers of an answer that says more, and gives a date
 _FEW = 5  # words of an answer that may have the number of a reference and another unit
 _BOUNDS = DENIALS | {
     "or", "but", "except", "excluding", "unlike", "besides", "rather", "instead", "wrong", "false", "half", "every",
@@ -100,12 +98,12 @@ def by_quantity(asked: Question, prepared: Prepared, candidate: Candidate) -> De
     size, figures = len(candidate.plain), prepared.facet(figures_of)
     if not figures:
         return None
-    if figures.times and _WORDS_OF_TIME >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
+    if figures.times and PASSAGE >= size > 1 and _BOUNDS.isdisjoint(candidate.plain):
         stated = times_in(candidate.text)
         is_right = _by_times(prepared, stated[0], candidate) if len(stated) == 1 else None
         if is_right is not None:
             return is_right, "number" if is_right else "other-number"
-    if size > (_SENTENCE if figures.units else _WORDS) or candidate.text in prepared.texts:
+    if size > (SHORT if figures.units else NAME) or candidate.text in prepared.texts:
         return None
     is_there = any(one.padded in candidate.padded for one in prepared.references)
     is_bare = size > _FEW or not (figures.units or " how mani " in asked.padded)
@@ -183,7 +181,6 @@ def _rated(asked: Question, golds: Sequence[Measure]) -> list[Measure]:
     ]
 
 
-_SHORT = 15  # words of a candidate that gives a quantity and little else
 _LONGEST = 500  # characters of those words
 UNITS = {
     stem(name): names.split()[0]
@@ -209,7 +206,7 @@ _FROM_TO = re.compile(r"\W*(?:\w+ )?\d[\d,.]*\s?(?:to|or|-|–)\s?\d[\d,.]*(?: \
 
 def quantity_fault(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
     """Return the name of the rule by which a short candidate gives another quantity than every reference."""
-    if prepared.explains or not candidate.numbers or len(candidate.plain) > _SHORT:
+    if prepared.explains or not candidate.numbers or len(candidate.plain) > STATEMENT:
         return None
     if _is_other_unit(prepared, candidate):
         return "other-unit"
@@ -228,26 +225,26 @@ def _is_other_sign(prepared: Prepared, candidate: Candidate) -> bool:
     if any(value < 0 for value in candidate.numbers):
         return all(
             len(one.numbers) == 1 and not one.numbers.keys() & candidate.numbers.keys()
-            for one in prepared.references[:_LOOKED_AT]
+            for one in prepared.references[:REFERENCES]
         )
     turned = tuple(reversed(candidate.stems))
     if len(candidate.numbers) != 2 or len(turned) != 2:
         return False
-    return all(one.stems == turned for one in prepared.references[:_LOOKED_AT])
+    return all(one.stems == turned for one in prepared.references[:REFERENCES])
 
 
 def _is_other_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool:
     """Whether a candidate states a range, or no range where one is asked for, and every reference another one."""
     given = range_of(candidate.numbers, candidate.text)
     is_other = given is not None or ("range" in asked.plain and len(candidate.numbers) == 1)
-    return is_other and all(one.range is not None and one.range != given for one in prepared.references[:_LOOKED_AT])
+    return is_other and all(one.range is not None and one.range != given for one in prepared.references[:REFERENCES])
 
 
 def _is_other_unit(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether the number of a reference occurs with another unit, and none with its own."""
     given = units_of(candidate.stems)
     found = False
-    for reference in prepared.references[:_LOOKED_AT]:
+    for reference in prepared.references[:REFERENCES]:
         if not reference.numbers:
             continue
         for value, unit in units_of(reference.stems).items():
@@ -280,7 +277,7 @@ def units_of(stems: Sequence[str]) -> dict[str, set[str | None]]:
 def _is_other_month(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether the candidate gives a day or a year together with a month, and every reference has another month."""
     given = [date for date in candidate.dates if date.month is not None]
-    golds = [date for one in prepared.references[:_LOOKED_AT] for date in one.dates if date.month is not None]
+    golds = [date for one in prepared.references[:REFERENCES] for date in one.dates if date.month is not None]
     return bool(given and golds) and all(one.month != other.month for one in given for other in golds)
 
 
@@ -295,7 +292,7 @@ def _is_around(prepared: Prepared, candidate: Candidate) -> bool:
     # A range that holds the one number does not commit to it.
     low, high = sorted(map(float, ends))
     return all(
-        len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:_LOOKED_AT]
+        len(one.numbers) == 1 and low < next(iter(one.numbers)) < high for one in prepared.references[:REFERENCES]
     )
 
 
@@ -304,5 +301,19 @@ def _is_range(asked: Question, prepared: Prepared, candidate: Candidate) -> bool
     if asked.kind != "count" or len(candidate.numbers) != 2:
         return False
     return _FROM_TO.fullmatch(candidate.text[:_LONGEST]) is not None and all(
-        len(one.numbers) == 1 for one in prepared.references[:_LOOKED_AT]
+        len(one.numbers) == 1 for one in prepared.references[:REFERENCES]
     )
+
+
+def is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
+    """Whether a candidate states another number than the nearest reference, and that of no other reference.
+
+    A longer one has numbers of other things too: it must be asked for a number, and a date stand among few.
+    """
+    if seen.contained or seen.complete or seen.number_match or seen.dates in ("match", "coarser"):
+        return False
+    if seen.numbers != "clash" or len(candidate.plain) <= STATEMENT:
+        return seen.numbers == "clash"
+    if asked.kind != "count" and (asked.kind != "when" or len(candidate.numbers) > _FEW_NUMBERS):
+        return False
+    return all(one.is_number and len(one.numbers) == 1 for one in prepared.references)

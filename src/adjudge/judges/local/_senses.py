@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from adjudge.judges.local._limits import REFERENCES, STATEMENT
 from adjudge.judges.local._opposites import are_opposite, opposites_of
-from adjudge.judges.local._pair import Prepared
+from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question
 from adjudge.judges.local._words import ARTICLES, DENIALS, NOT, STOP, VERBS, presents, stem, stemmed, words
-
-LONGEST = 14
-"""Words of a statement that says one thing."""
 
 YES = "yes|yeah|yep|yup|true|correct"
 """What says yes before a statement, as a pattern."""
@@ -43,7 +41,6 @@ PRONOUNS = frozenset("it he she they there that this these those its theyre hes 
 """Words that stand for what was named."""
 
 _FAIL = frozenset(("fail", "fails", "failed", "failing"))
-_LOOKED_AT = 20  # references
 _MOST = 120  # characters of one
 
 # Two sides each: a denial of the one is the other, or (`_FAR`) may be something between them.
@@ -98,7 +95,7 @@ class Sense:
 
 def senses_of(texts: Sequence[str]) -> tuple[Sense, ...]:
     """Return what references say, of those that are short statements or phrases and no names."""
-    found = (sense_of(text) for text in texts[:_LOOKED_AT] if len(text) <= _MOST and _NAME.fullmatch(text) is None)
+    found = (sense_of(text) for text in texts[:REFERENCES] if len(text) <= _MOST and _NAME.fullmatch(text) is None)
     return tuple({(tuple(one.roots.items()), one.denials, one.lead): one for one in found if one is not None}.values())
 
 
@@ -116,7 +113,7 @@ def sense_of(text: str) -> Sense | None:
     if _PARTED.search(rest.rstrip(" .!\n")):
         return None
     plain = words(rest)
-    if len(plain) > LONGEST or not _OPEN.isdisjoint(plain) or not (plain or lead):
+    if len(plain) > STATEMENT or not _OPEN.isdisjoint(plain) or not (plain or lead):
         return None
     roots: dict[str, int] = {}
     stems, hung, denials, last = set(), set(), 0, ""
@@ -326,7 +323,7 @@ def polarity(question: str, text: str) -> str | None:
         return None
     if plain and (plain[0] in _YES or plain[0] in _NO):
         return "yes" if plain[0] in _YES else "no"
-    sense = sense_of(text) if len(plain) <= LONGEST else None
+    sense = sense_of(text) if len(plain) <= STATEMENT else None
     said = None if sense is None else says(question, sense)
     if said is not None:
         return said
@@ -352,3 +349,18 @@ def _is_torn(plain: Sequence[str]) -> bool:
     said = [word for word in plain if word in _YES or word in _NO]
     others = [word for word in plain if word not in _YES and word not in _NO and word not in _JOINTS]
     return not others and len({word in _YES for word in said}) == 2
+
+
+def by_sense(question: str, asked: Question, prepared: Prepared, candidate: Candidate) -> Decision | None:
+    """Judge a short statement that turns what a reference says round."""
+    # A long statement says more than one thing: turning one of them round decides nothing.
+    if len(candidate.plain) > STATEMENT:
+        return None
+    found = None
+    is_said = prepared.facet(senses_of) and len(candidate.numbers) < len(candidate.content)
+    is_open = is_said and not asked.denies and wanted_polarity(prepared) is None
+    if is_open and all(one.padded != candidate.padded for one in prepared.references):
+        found = turned(question, asked.content, prepared.facet(senses_of), candidate.text)
+    if found is None:
+        return None
+    return found in ("same-sense", "yes-no"), "yes-no" if found == "other-yes-no" else found

@@ -18,6 +18,7 @@ from adjudge.judges.local import _tier0
 from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
+from adjudge.judges.local._limits import REFERENCES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
 from adjudge.judges.local._options import spoken
@@ -34,7 +35,6 @@ _SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "ref
 _NEAR = COSINES.index("text_best")
 _SURE_OF, _ODDS = (SAID.index(name) for name in ("said_sure", "said_odds"))
 _CERTAIN = frozenset(("vacuous", "injected-verdict"))  # wrong for what a response does, whatever the question is
-_LOOKED_AT = 50  # references that are looked at
 _FAR = 15.0  # log-odds beyond which it makes no difference
 _SHARE = 0.001  # the least probability that is told from none
 _LONG = 12  # words of an assertion
@@ -137,7 +137,7 @@ def _bounded(value: float) -> float:
 
 def _is_latin(references: Sequence[str]) -> bool:
     """Whether a reference has letters or figures that the encoders know; of other scripts they know next to nothing."""
-    return any(_KNOWN.search(one) is not None for one in references[:_LOOKED_AT])
+    return any(_KNOWN.search(one) is not None for one in references[:REFERENCES])
 
 
 def fused(seen: Assessment, reading: Reading) -> Assessment:
@@ -168,7 +168,7 @@ def are_names(references: Sequence[str]) -> bool:
     >>> are_names(["Lake of Constance"]), are_names(["the lake"]), are_names(["1989"])
     (True, False, False)
     """
-    longer = ([word for word in one.split() if len(word) > 3] for one in references[:_LOOKED_AT])
+    longer = ([word for word in one.split() if len(word) > 3] for one in references[:REFERENCES])
     return any(
         words and words[0].isalpha() and all(word[0].isupper() or word[0].isdigit() for word in words)
         for words in longer

@@ -160,9 +160,6 @@ def american(word: str) -> str:
     return _ISE.sub("iz", word) if "is" in word[-8:] else word
 
 
-LONGEST = 20_000
-"""Characters of a text that are looked at: what comes later decides nothing."""
-
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "ħ": "h", "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th"}
 )
