@@ -1,7 +1,7 @@
 """What each part of tier 0 is worth: the verdicts that turn right or wrong where it says nothing.
 
     python benchmarks/ablate.py                 a Markdown table, a line for each function that says something
-    python benchmarks/ablate.py PATTERN...      only of the functions whose names have a pattern in them: `_rules.` are the rules
+    python benchmarks/ablate.py PATTERN...      of functions whose names have a pattern in them: `_rules.` are the rules
 
 A function says nothing where it returns False, None or an empty tuple. It is switched off in every module that uses it,
 and the rows for which it had said something are judged again. `+2 -5` in a column: without it two more verdicts of that

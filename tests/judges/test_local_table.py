@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.judges.local._rules import RULES, Example, Rule, Stage
+from adjudge.judges.local._rules import RULES, Example, JudgeRule, Stage
 from adjudge.judges.local._tier0 import assess, spoke
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +16,7 @@ EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
 
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda one: getattr(one, "name", ""))
-def test_its_examples_hold(rule: Rule, example: Example) -> None:
+def test_its_examples_hold(rule: JudgeRule, example: Example) -> None:
     """What a rule shows as its examples is decided by it, for the reason that it names."""
     row = example.question, (example.reference,), example.response
     seen = assess(*row)

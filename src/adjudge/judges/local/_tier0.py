@@ -77,7 +77,7 @@ def _of_kind(pair: Pair) -> tuple[Decision | None, Pair]:
 def spoke(question: str, references: tuple[str, ...], text: str) -> Iterator[tuple[str, Decision]]:
     """Yield the rules that have something to say of a response and what each says, in their order.
 
-    >>> [*spoke("Which city is it?", ("Paris",), "I cannot confirm that it is Paris or Lyon.")]
+    >>> [*spoke("Which city is it?", ("Paris",), "It is not Paris or Lyon.")]
     [('denied', (False, 'negated')), ('choice', (False, 'hedged'))]
     """
     pair = read(question, references, text)
