@@ -11,16 +11,27 @@ from adjudge.judges.local import LocalJudge, _tier0, _tier1
 from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES
-from adjudge.judges.local._model import Fusion, Model, Trees, load_model
+from adjudge.judges.local._mentions import Cues
+from adjudge.judges.local._model import Fusion, Model, Trees, load_fusion, load_model
 from adjudge.judges.local._reader import SAID
 from adjudge.judges.local._reading.candidate import Candidate
 from adjudge.judges.local._reading.reference import prepare
-from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted
-from adjudge.judges.local._tier1 import Reading, are_names, assess_many, earned, fused, read_rows
+from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted, earned
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_rows
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}
-MODEL = Model({}, NAMES, Trees((), 0.0, 1.0, 0.0), Trees((), -3.0, 1.0, 0.0), {"share": 0.25, "words": 5}, CARD)
+EVEN = Trees((), 0.0, 1.0, 0.0)
+MODEL = Model(
+    learnt=({}, Cues({}, frozenset())),
+    names=NAMES,
+    phrases=EVEN,
+    mentions=EVEN,
+    statements=Trees((), -3.0, 1.0, 0.0),
+    doubt={"share": 0.25, "words": 5},
+    earned={},
+    card=CARD,
+)
 JUDGED = len(NAMES)
 LEVELS = (-8.0, -3.0, -2.0, -1.0, -0.2, -0.01, 0.0, 0.2, 1.0, 2.0, 3.0, 8.0)
 
@@ -69,7 +80,8 @@ def chance(log_odds: float) -> float:
 
 def sure_of(log_odds: float) -> Model:
     """Return a model of tier 0 that says the same of every phrase, with the trained weights of words."""
-    return replace(MODEL, weights=load_model().weights, phrases=Trees((), log_odds, 1.0, 0.0))
+    same = Trees((), log_odds, 1.0, 0.0)
+    return replace(MODEL, learnt=load_model().learnt, phrases=same, mentions=same)
 
 
 def test_what_is_weighed() -> None:
@@ -234,7 +246,7 @@ def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_re
     own = assess(*row)
     assert not own.ruled
     assert not own.is_right
-    assert (assess_many([row]) != [earned(own)]) is is_read
+    assert (assess_many([row]) != [earned(own, load_fusion().earned)]) is is_read
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges.local._denials.opposites import are_opposite
+from adjudge.judges.local._model import load_fusion
 from adjudge.judges.local._quantities.values import is_same_value, read_value
 from adjudge.judges.local._reading.words import stem, words
-from adjudge.judges.local._tier0 import assess
-from adjudge.judges.local._tier1 import assess_many, earned
+from adjudge.judges.local._tier0 import assess, earned
+from adjudge.judges.local._tier1 import assess_many
 
 
 @pytest.mark.parametrize(
@@ -147,4 +148,4 @@ def test_signs_that_are_words() -> None:
 def test_scripts_that_the_encoders_cannot_read() -> None:
     """Where references are in another script, tier 1 says what tier 0 says, and WRONG no more surely than is earned."""
     row = ("ما عاصمة مصر؟", ("القاهرة",), "دمشق")
-    assert assess_many([row]) == [earned(assess(*row))]
+    assert assess_many([row]) == [earned(assess(*row), load_fusion().earned)]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from math import log1p
 
 from adjudge.judges.local._denials.standing import Standing
+from adjudge.judges.local._mentions import LEAST, MENTIONED, NOTHING, Cues, mentioned
 from adjudge.judges.local._names.namesakes import is_near_name
 from adjudge.judges.local._nearness import (
     Overlap,
@@ -41,6 +42,7 @@ _HEDGING = frozenset(
     " think believe sources specified specific definitive debated".split()
 )
 _REFUSING = frozenset("i im ai no enough unable unanswerable unclear clear more additional provide".split())
+_MENTIONED = 3  # references whose mentions are read
 _ASKS = {kind: tuple(float(kind == one) for one in KINDS) for kind in (None, *KINDS)}
 
 NAMES = (
@@ -61,6 +63,8 @@ NAMES = (
     # whether it is vouched for
     "refusal", "hedges", "denials", "denial_mismatch", "denial_gold", "negated", "hedged",
     "members", *(f"asks_{kind}" for kind in KINDS),
+    # how a longer response mentions a reference
+    *MENTIONED,
 )  # fmt: skip
 """The names of the features, in their order."""
 
@@ -83,11 +87,19 @@ class Seen:
     is_part: bool  # the candidate is the better part of a reference
     members: float
     near_name: bool
+    stated: tuple[tuple[int, int], ...]  # where a longer candidate states the number of a reference in other words
     values: list[float] = field(default_factory=list)  # the features
 
 
-def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Seen:
-    """Look at a candidate."""
+def observe(
+    asked: Question,
+    prepared: Prepared,
+    candidate: Candidate,
+    learnt: tuple[Weights, Cues],
+    stated: tuple[tuple[int, int], ...] = (),
+) -> Seen:
+    """Look at a candidate, with what stems and cues say; `stated` is where it has a reference in other figures."""
+    weights, cues = learnt
     found = overlap(asked, prepared, candidate, weights)
     numbers, number_match = numbers_in(found.best, prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
@@ -108,6 +120,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.reverse >= 0.5,
         members_in(found.best, candidate.unique),
         may_be_near and is_near_name(prepared, candidate, asked, has_part=found.full > 0),
+        stated,
     )
     seen.values = [
         *_of_overlap(found, max(1, len(prepared.references))),
@@ -120,6 +133,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         *_of_doubts(seen, candidate),
         seen.members,
         *_ASKS[asked.kind],
+        *(_of_mentions(seen, asked, prepared, candidate, cues) if seen.contained or seen.stated else NOTHING),
     ]
     return seen
 
@@ -221,6 +235,16 @@ def _of_facts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
         float(seen.dates == "coarser"),
         float(seen.dates == "clash"),
     )
+
+
+def _of_mentions(
+    seen: Seen, asked: Question, prepared: Prepared, candidate: Candidate, cues: Cues
+) -> tuple[float, ...]:
+    """Return how references that are there are mentioned; a short candidate mentions nothing else."""
+    if len(candidate.plain) <= LEAST:
+        return NOTHING
+    there = [one.stems for one in prepared.references if one.padded in candidate.padded]
+    return mentioned(asked.content, there[:_MENTIONED], candidate.text, cues, seen.stated)
 
 
 def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from adjudge.judges.local._explain import Explanation
     from adjudge.model import Ask, ChatModel
 
-VERSION = "7"
+VERSION = "8"
 OWN_LABELS = "own-labels"
 """The reason of a verdict that a fit has turned."""
 

@@ -167,8 +167,8 @@ def is_chatter(prepared: Prepared, candidate: Candidate, seen: Seen) -> bool:
 
 def sign(seen: Seen) -> str:
     """Return the name of what speaks loudest for or against a candidate that no rule decides."""
-    if seen.contained:
-        return "contained"
+    if seen.contained or seen.stated:
+        return "contained" if seen.contained else "number"
     if seen.dates in ("coarser", "clash") and not seen.complete:
         return "coarser-date" if seen.dates == "coarser" else "other-date"
     return _of_number(seen) or ("all-words" if seen.complete else "refusal" if seen.refuses else _of_part(seen))

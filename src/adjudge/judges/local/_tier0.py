@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import log
 
 from adjudge.judges._vacuous import is_vacuous
 from adjudge.judges.local._assessment import RULED_OUT, UNSURE, Assessment
 from adjudge.judges.local._decisions import at_once, by_kind
 from adjudge.judges.local._denials.opposites import is_opposite
 from adjudge.judges.local._denials.roles import is_swapped
-from adjudge.judges.local._features import Seen, observe
+from adjudge.judges.local._features import NAMES, Seen, observe
 from adjudge.judges.local._injections import injected
 from adjudge.judges.local._lists.options import by_option, options_of, spoken
+from adjudge.judges.local._mentions import LEAST
 from adjudge.judges.local._model import Model, chance, load_model
 from adjudge.judges.local._names.names import almost, is_elsewhere, is_part
 from adjudge.judges.local._names.places import is_coarser_place
@@ -23,13 +25,23 @@ from adjudge.judges.local._reading.reference import Prepared, prepare
 from adjudge.judges.local._reading.words import LONGEST
 from adjudge.judges.local._rewriting import as_meant, rewritten
 from adjudge.judges.local._rules import fault, is_chatter, sign
+from adjudge.judges.local._stated import stated
 
 _RULED_IN = 0.95
 _EXACT = 0.99  # a reference, word for word or as a fuller name
 _LIKELY = frozenset(("number", "acronym", "spelling", "same-place", "both-refuse", "yes-no"))  # by rules that may err
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
+_OF_NUMBERS = frozenset(("other-number", "other-date", "other-unit"))
+_MENTIONS, _NEW_BEFORE = NAMES.index("mentions"), NAMES.index("new_before")
+_GIVEN_UP = (
+    (8, (0.0, 0.0)),
+    (12, (0.2, 0.08)),
+    (LONGEST, (0.43, 0.2)),
+)  # words; what is left to a mention, to a first one
 _LEFT = 0.49  # the most for talk that has no word of any reference
+_CERTAIN = frozenset(("vacuous", "injected-verdict"))  # wrong for what a response does, whatever the question is
+_SHARE = 0.001  # the least probability that is told from none
 _LONG = 60  # words of the shortest answer that counts as long
 OVERTURNED = frozenset(("names-nothing", "other-number", "retracted", "yes-no"))
 """Rules that call an answer wrong for words which may belong to something else: encoders may overturn them."""
@@ -57,9 +69,11 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
         # Only what no rule knows as it is written is rewritten and looked at again.
         given, candidate = candidate, rewritten(asked, prepared, candidate)
         decision = None if candidate is given else at_once(question, asked, prepared, candidate)
-    if decision is not None:
+    # A longer candidate may state the number in other words, beside another one.
+    places = stated(asked, prepared, candidate) if decision in (None, (False, "other-number")) else ()
+    if decision is not None and not places:
         return _with_features(_ruled(*decision), asked, prepared, candidate)
-    seen = observe(asked, prepared, candidate, load_model().weights)
+    seen = observe(asked, prepared, candidate, load_model().learnt, places)
     # A reference may consist of words that say nothing elsewhere.
     if not seen.contained and is_vacuous(answer, prepared.texts):
         return _ruled(is_right=False, reason="vacuous")
@@ -72,8 +86,29 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
 
 
 def assess_many(rows: Sequence[tuple[str, tuple[str, ...], str]]) -> list[Assessment]:
-    """Assess responses, each by itself."""
-    return [assess(*row) for row in rows]
+    """Assess responses, each by itself; WRONG as surely as such verdicts were right on rows from elsewhere."""
+    found = [assess(*row) for row in rows]
+    worth = load_model().earned
+    return [earned(one, worth[how_wrong(one, row[2])]) for one, row in zip(found, rows, strict=True)]
+
+
+def how_wrong(seen: Assessment, text: str) -> str:
+    """Return the kind of a verdict: whether a rule or the model gave it, and whether the response is longer."""
+    return f"{'rule' if seen.ruled else 'model'}, {'longer' if len(text.split()) > LEAST else 'short'}"
+
+
+def earned(seen: Assessment, factor: float) -> Assessment:
+    """Return an assessment with the log-odds of WRONG multiplied by what they were worth on rows from elsewhere.
+
+    Training rows are trivia, where nearly all that is in other words than the reference is wrong. Elsewhere less is.
+    """
+    if seen.is_right or seen.reasons[0] in _CERTAIN:
+        return seen
+    share = max(seen.probability, _SHARE)
+    probability = chance(factor * log(share / (1 - share)))
+    if probability <= UNSURE[0] or "low-confidence" in seen.reasons:
+        return replace(seen, probability=probability)
+    return replace(seen, probability=probability, reasons=(*seen.reasons, "low-confidence"))
 
 
 def _with_features(
@@ -82,7 +117,7 @@ def _with_features(
     """Return what a rule decided; with the features, if encoders may overturn it."""
     if ruled.is_right or ruled.reasons[0] not in OVERTURNED:
         return ruled
-    seen = seen or observe(asked, prepared, candidate, load_model().weights)
+    seen = seen or observe(asked, prepared, candidate, load_model().learnt)
     return replace(ruled, values=seen.values, statement=prepared.explains)
 
 
@@ -92,9 +127,15 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
     if is_apart and is_coarser_place(asked, prepared.texts, candidate):
         return Assessment(_COARSER, ("coarser-place", "low-confidence"), ruled=True)
     rule = _rule(asked, prepared, candidate, seen)
-    # Explanations and short phrases were learnt apart: the same features mean different things there.
-    trees = model.statements if prepared.explains else model.phrases
+    if seen.stated and rule in _OF_NUMBERS:
+        rule = None
+    # Explanations, mentions and short phrases were learnt apart: the same features mean different things there.
+    is_mention = bool(seen.values[_MENTIONS]) and not prepared.explains
+    phrases = model.mentions if is_mention else model.phrases
+    trees = model.statements if prepared.explains else phrases
     probability = chance(trees.log_odds(seen.values))
+    if is_mention and probability > _given_up(seen, candidate):
+        probability = max(probability, 0.5)
     if rule is not None:
         # The model may be even less sure than the rule.
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
@@ -105,6 +146,15 @@ def _weighed(asked: Question, prepared: Prepared, candidate: Candidate, seen: Se
     probability = doubted(probability, model, prepared, candidate)
     reasons = _reasons(probability, prepared, candidate, seen)
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
+
+
+def _given_up(seen: Seen, candidate: Candidate) -> float:
+    """Return the most that may be left to a reference that is there, for it to be taken for something else.
+
+    Few words hold little else, and what a response begins with is mostly its answer: there the trees have to be surer.
+    """
+    first = seen.values[_NEW_BEFORE] == 0
+    return next(share[first] for words, share in _GIVEN_UP if len(candidate.plain) <= words)
 
 
 def _rule(asked: Question, prepared: Prepared, candidate: Candidate, seen: Seen) -> str | None:
@@ -147,7 +197,7 @@ def _ruled(is_right: bool, reason: str) -> Assessment:
 
 def _reasons(probability: float, prepared: Prepared, candidate: Candidate, seen: Seen) -> tuple[str, ...]:
     """Return what speaks loudest, and whether the judge is weak on such a row."""
-    loudest = sign(seen)
+    loudest = "only-mentioned" if probability < 0.5 and seen.values[_MENTIONS] else sign(seen)
     # What is accepted is not called incomplete.
     reasons = ["part-of-reference" if loudest == "list-incomplete" and probability >= 0.5 else loudest]
     if prepared.explains:
