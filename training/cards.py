@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import measures
-import rows as labelled
 import thresholds
 
 from adjudge.judges.local._judge import VERSION
-from adjudge.judges.local._tiers import best_tier
+from adjudge.judges.local._tiers import assessor, best_tier
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "src" / "adjudge" / "judges" / "local"
-OWN = ("hand-a", "hand-c")
 
 
 def main() -> None:
@@ -32,12 +30,7 @@ def main() -> None:
         card = record["card"]
         card["measured with version"] = VERSION
         card["validation"] = measures.measure(measures.tier1 if tier else measures.tier0)
-        if tier:
-            folder = ROOT / "benchmarks" / "agents"
-            own = [
-                json.loads(line) for name in OWN for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()
-            ]
-            card["elsewhere"] = measures.elsewhere([*labelled.read("nq301-val"), *own])
+        card["elsewhere"] = measures.elsewhere(assessor(tier))
         measures.write(record, path)
         print(measures.table(card["validation"]))
     thresholds.main()

@@ -64,7 +64,7 @@ def test_a_judgement_says_what_was_seen() -> None:
     """It has the chance to four digits, the names of what was seen, and these in words with the known agreement."""
     statement = "The switch opens a gap in the path, so the bulb has no closed path to the battery."
     question, references, text = "Why is the bulb off?", (statement,), "There is a gap in the path."
-    seen = assess(question, references, text)
+    (seen,) = _tiers.assessor(0)([(question, references, text)])
     found = LocalJudge(tier=0).judge(question, references, text)
     assert len(seen.reasons) > 1
     assert found.reasons == seen.reasons

@@ -17,10 +17,10 @@ EXAMPLES = [(rule, example) for rule in RULES for example in rule.examples]
 
 @pytest.mark.parametrize(("rule", "example"), EXAMPLES, ids=lambda one: getattr(one, "name", ""))
 def test_its_examples_hold(rule: JudgeRule, example: Example) -> None:
-    """What a rule shows as its examples is decided by it, for the reason that it names."""
+    """What a rule shows as its examples is decided by it, for the reason that it names; mentions by the model."""
     row = example.question, (example.reference,), example.response
     seen = assess(*row)
-    assert (seen.reasons[0], seen.ruled) == (example.reason, True)
+    assert (seen.reasons[0], seen.ruled) == (example.reason, rule.stage is not Stage.MENTION)
     decided = next(spoke(*row))
     assert decided == (rule.name, (seen.is_right, example.reason))
 
@@ -36,7 +36,7 @@ def test_each_rule_is_there_once() -> None:
 def test_the_docs_name_each_rule() -> None:
     """The card of the local judge has every rule of the table in its order, and every reason of their examples."""
     card = (ROOT / "docs" / "judges" / "local.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| `([\w-]+)` \| (?:front|choice|kind|said|named|fault) \|", card, re.MULTILINE)
+    told = re.findall(r"^\| `([\w-]+)` \| (?:front|choice|kind|said|named|fault|mention) \|", card, re.MULTILINE)
     assert told == [rule.name for rule in RULES]
     for _, example in EXAMPLES:
         assert f"`{example.reason}`" in card

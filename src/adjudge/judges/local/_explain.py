@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from adjudge.judges.local import _tier0
 from adjudge.judges.local._answer import answer_of
-from adjudge.judges.local._tiers import Assessment
+from adjudge.judges.local._tiers import Assessment, assessor
 
 Explanation = tuple["JudgeStep", ...]
 
@@ -38,9 +38,18 @@ def explain(tier: int, question: str, references: tuple[str, ...], text: str) ->
     steps = [] if answer == text else [JudgeStep("read as", answer)]
     seen = _tier0.assess(question, references, text)
     steps.append(JudgeStep("tier 0", _said(seen)))
+    row, after = (question, references, text), seen
     # The first one of these decided; options are judged by the question without them.
-    steps += [JudgeStep("also", said) for said in _others(seen, (question, references, text))]
-    return (*steps, *_of_encoders(seen, (question, references, text))) if tier else tuple(steps)
+    steps += [JudgeStep("also", said) for said in _others(seen, row)]
+    if tier:
+        found, after = _of_encoders(seen, row)
+        steps += found
+    (last,) = assessor(tier)([row])
+    if last.probability != after.probability:
+        steps.append(
+            JudgeStep("elsewhere", f"WRONG at {last.probability:.2f}, as such verdicts are worth on other rows")
+        )
+    return tuple(steps)
 
 
 def _others(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> list[str]:
@@ -55,7 +64,8 @@ def _others(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> list[str
     return list(dict.fromkeys(later))
 
 
-def _of_encoders(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> Explanation:
+def _of_encoders(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> tuple[list[JudgeStep], Assessment]:
+    """Return what the encoders found, and what is said after that."""
     from adjudge.judges.local import _tier1
 
     reading = _tier1.read_rows([row], [seen]).get(0)
@@ -69,12 +79,7 @@ def _of_encoders(seen: Assessment, row: tuple[str, tuple[str, ...], str]) -> Exp
         found.append(JudgeStep("judge", f"log-odds of right {right:+.1f}, of a trick {trick:+.1f}"))
         outvoted = f"; {seen.reasons[0]} is outvoted" if seen.is_right != after.is_right else ""
         found.append(JudgeStep("tier 1", f"{_said(after)}{outvoted}"))
-    (last,) = _tier1.assess_many([row])
-    if last.probability != after.probability:
-        found.append(
-            JudgeStep("elsewhere", f"WRONG at {last.probability:.2f}, as such verdicts are worth on other rows")
-        )
-    return tuple(found)
+    return found, after
 
 
 def _said(seen: Assessment) -> str:

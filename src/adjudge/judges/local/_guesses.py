@@ -14,8 +14,8 @@ from functools import cache
 from itertools import groupby
 
 from adjudge.judges.local._clauses import beginnings, may_have
-from adjudge.judges.local._features import Seen
 from adjudge.judges.local._limits import PART, REFERENCES, SHORT, STATEMENT
+from adjudge.judges.local._nearness import Seen
 from adjudge.judges.local._pair import Candidate, Prepared, Question
 from adjudge.judges.local._words import ARTICLES, DENIALS, STOP, VERBS, lexicon, stem, stemmed, stems_of, words
 

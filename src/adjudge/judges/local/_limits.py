@@ -9,6 +9,9 @@ PART = 4000
 REFERENCES = 50
 """References that one rule looks at; some questions have hundreds."""
 
+LEAST = 6
+"""Words up to which a response is its answer: what it mentions is not told from it."""
+
 NAME = 8
 """Words of a response that is a name or a number and nothing else."""
 

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from adjudge.judges.local._features import Seen
 from adjudge.judges.local._limits import PASSAGE, REFERENCES, SHORT
+from adjudge.judges.local._nearness import Seen
 from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question, members_of
 from adjudge.judges.local._words import DENIALS, STOP, lexicon, phrases, stem, stemmed, words
 

@@ -358,7 +358,7 @@ def _is_misspelt(prepared: Prepared, candidate: Candidate) -> bool:
         others = [pair for pair in zip(reference.stems, stems, strict=True) if pair[0] != pair[1]]
         if others and all(_is_sound(*pair) for pair in others):
             # A word that exists is another word, not a misspelling.
-            return not any(one in load_model().weights for _, one in others)
+            return not any(one in load_model().learnt[0] for _, one in others)
     return False
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from adjudge.judges.local._clauses import Standing, standing
 from adjudge.judges.local._facts import number_standing, span_standing, spans_of
@@ -35,6 +35,28 @@ class Overlap:
     size: int = 0
     reverse: float = 0.0
     standing: Standing | None = None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen: the reference that is nearest, what rules go by, and the numbers."""
+
+    best: Reference | None
+    contained: bool
+    complete: bool  # every word of some reference is there
+    standing: Standing
+    numbers: str
+    dates: str
+    refuses: bool
+    rivals: int
+    own_items: int
+    number_match: bool
+    acronym: bool
+    is_part: bool  # the candidate is the better part of a reference
+    members: float
+    near_name: bool
+    stated: tuple[tuple[int, int], ...]  # where a longer candidate states the number of a reference in other words
+    values: list[float] = field(default_factory=list)  # the features
 
 
 def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Overlap:

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from adjudge.judges.local._amounts import Unit
 from adjudge.judges.local._facts import range_of
-from adjudge.judges.local._features import Seen
-from adjudge.judges.local._limits import NAME, PASSAGE, REFERENCES, SHORT, STATEMENT
+from adjudge.judges.local._limits import LEAST, NAME, PART, PASSAGE, REFERENCES, SHORT, STATEMENT
 from adjudge.judges.local._measures import (
     Golds,
     Measure,
@@ -26,8 +25,9 @@ from adjudge.judges.local._measures import (
     time_standing,
     times_in,
 )
+from adjudge.judges.local._nearness import Seen
 from adjudge.judges.local._pair import Candidate, Decision, Prepared, Question
-from adjudge.judges.local._words import DENIALS, stem, stemmed, words
+from adjudge.judges.local._words import DENIALS, NUMERIC, stem, stemmed, words
 
 # A power (after a year it is a footnote), a root, a tolerance, a bound, an exponent, `5a` or `A4`.
 _MARKS = re.compile(
@@ -317,3 +317,60 @@ def is_miscounted(asked: Question, prepared: Prepared, candidate: Candidate, see
     if asked.kind != "count" and (asked.kind != "when" or len(candidate.numbers) > _FEW_NUMBERS):
         return False
     return all(one.is_number and len(one.numbers) == 1 for one in prepared.references)
+
+
+_WORD = re.compile(r"\S+")
+_STOPS = ".,;:!?()*\"'|"
+_PARTED = re.compile(r"[.!?;:,|]\s")
+_FIGURE = re.compile(r"[^\w\s]*\d")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_BEGINS = NUMERIC | {"half", "quarter", "noon", "midnight"}
+_AFTER = frozenset(("half", "quarter", "third", "dozen", "hundred", "thousand", "million", "couple"))  # `a dozen`
+_SIZES = (4, 3, 2, 1)  # words of a quantity
+_PHRASES = 20  # that are looked at
+
+Place = tuple[int, int]
+"""Where something begins in a text, and where it has ended."""
+
+
+def stated(asked: Question, prepared: Prepared, candidate: Candidate) -> tuple[Place, ...]:
+    """Return where a longer candidate that has no reference word for word, and denies nothing, states its quantity."""
+    figures = prepared.facet(figures_of)
+    if not (asked.denies or DENIALS.isdisjoint(candidate.plain)):
+        return ()
+    if len(candidate.plain) <= LEAST or not (figures.units or figures.times or (figures and asked.kind == "count")):
+        return ()
+    if any(one.padded in candidate.padded for one in prepared.references):
+        return ()
+    found: list[Place] = []
+    for looked_at, (start, end) in enumerate(_phrases(candidate.text[:PART])):
+        if looked_at == _PHRASES:
+            break
+        if found and start < found[-1][1]:
+            continue
+        phrase = Candidate(candidate.text[start:end])
+        if by_quantity(asked, prepared, phrase) == (True, "number"):
+            found.append((start, end))
+    return tuple(found)
+
+
+def _phrases(text: str) -> Iterator[Place]:
+    """Yield the places of some words in a row of which the first is a number, long ones first."""
+    places = [found.span() for found in _WORD.finditer(text)]
+    for at, (start, end) in enumerate(places):
+        if not _begins(text[start:end], text[slice(*places[at + 1])] if at + 1 < len(places) else ""):
+            continue
+        for size in _SIZES:
+            last = places[at + size - 1][1] if at + size <= len(places) else 0
+            # A phrase does not go beyond its clause.
+            if last and not _PARTED.search(text, start, last):
+                yield start, start + len(text[start:last].rstrip(_STOPS))
+
+
+def _begins(word: str, following: str) -> bool:
+    """Whether a word is a number, or `a` before one."""
+    if _FIGURE.match(word):
+        return True
+    letters = _LETTERS.match(word.lstrip(_STOPS).lower())
+    one = letters[0] if letters else ""
+    return one in _BEGINS or (one in ("a", "an") and following.rstrip(_STOPS).lower() in _AFTER)

@@ -19,10 +19,10 @@ from adjudge.judges.local._clauses import Standing
 from adjudge.judges.local._codes import by_code, code_of
 from adjudge.judges.local._denials import denial
 from adjudge.judges.local._evasions import are_absent, begins_with_refusal, injected, is_echo, refuses
-from adjudge.judges.local._features import Pair
+from adjudge.judges.local._features import NAMES, Pair
 from adjudge.judges.local._formulas import by_formula, by_substance, formulas_of, substances_of
 from adjudge.judges.local._guesses import is_list
-from adjudge.judges.local._limits import STATEMENT
+from adjudge.judges.local._limits import LONGEST, STATEMENT
 from adjudge.judges.local._members import by_members, is_incomplete, lists_of
 from adjudge.judges.local._names import almost, is_elsewhere, same
 from adjudge.judges.local._offers import is_choice, is_offer, is_undecided
@@ -36,6 +36,16 @@ _DENIED = re.compile(
     r"\?\s*(?:no|nope|nah|wrong|never|hardly|not|false|incorrect|certainly not|of course not|think again|unlikely"
     r"|doubtful)\b",
     re.IGNORECASE,
+)
+
+
+_NEW_BEFORE = NAMES.index("new_before")
+# By words of a response: the most that the model may leave to a mention, and to one at its beginning, to be believed.
+# Few words hold little else, and what a response begins with is mostly its answer: there it has to be surer.
+_GIVEN_UP = (
+    (8, (0.0, 0.0)),
+    (12, (0.2, 0.08)),
+    (LONGEST, (0.43, 0.2)),
 )
 
 
@@ -57,6 +67,8 @@ class Stage(StrEnum):
     """Wrong: a reference is there, and it is not given as the answer. Only asked where one is there."""
     FAULT = "fault"
     """Wrong, whatever else the candidate has; the model may be even less sure."""
+    MENTION = "mention"
+    """Wrong, where no rule decides: the model takes a reference that is there for something else than the answer."""
 
 
 class Example(NamedTuple):
@@ -133,7 +145,8 @@ def _same(pair: Pair) -> Decision | None:
     # Another quantity is wrong whatever its words; the right one may still be said in the wrong way.
     quantity = by_quantity(pair.asked, pair.prepared, pair.candidate)
     if quantity is not None and not quantity[0]:
-        return quantity
+        # A longer response may state the right one too, in other words.
+        return None if pair.seen.stated else quantity
     form = same(pair.asked, pair.prepared, pair.candidate)
     if form is None:
         return quantity
@@ -219,12 +232,13 @@ def _guesses(pair: Pair) -> str | None:
 
 
 def _number(pair: Pair) -> str | None:
-    is_other = is_miscounted(pair.asked, pair.prepared, pair.candidate, pair.seen)
-    return "other-number" if is_other and not pair.prepared.explains else None
+    if pair.prepared.explains or pair.seen.stated:
+        return None
+    return "other-number" if is_miscounted(pair.asked, pair.prepared, pair.candidate, pair.seen) else None
 
 
 def _unit(pair: Pair) -> str | None:
-    return quantity_fault(pair.asked, pair.prepared, pair.candidate, pair.seen)
+    return None if pair.seen.stated else quantity_fault(pair.asked, pair.prepared, pair.candidate, pair.seen)
 
 
 def _incomplete(pair: Pair) -> str | None:
@@ -253,6 +267,14 @@ def _almost(pair: Pair) -> str | None:
     if seen.contained:
         return None
     return almost(pair.asked, pair.prepared, pair.candidate, is_complete=seen.complete)
+
+
+def _mentioned(pair: Pair) -> str | None:
+    if not pair.is_mention:
+        return None
+    is_first = pair.seen.values[_NEW_BEFORE] == 0
+    most = next(share[is_first] for words, share in _GIVEN_UP if len(pair.candidate.plain) <= words)
+    return "only-mentioned" if pair.chance <= most else None
 
 
 RULES: tuple[JudgeRule, ...] = (
@@ -366,6 +388,10 @@ RULES: tuple[JudgeRule, ...] = (
     JudgeRule("almost", Stage.FAULT, _almost, (
         Example("near-name", "Who is it?", "Albert Einstein", "Alfred Einstein"),
         Example("names-nothing", "Who wrote the book?", "Jane Austen", "It was written by somebody in the country."),
+    )),
+    JudgeRule("mentioned", Stage.MENTION, _mentioned, (
+        Example("only-mentioned", "Who won?", "Ana Sol", "Everybody expected Ana Sol to win. In the end Karlo did."),
+        Example("only-mentioned", "Which gate is it?", "B14", "It was B14 this morning; now it is B22 instead."),
     )),
 )  # fmt: skip
 """Every rule, in the order of the stages and within each in the order in which rules are asked."""

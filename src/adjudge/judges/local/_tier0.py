@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import log
 
 from adjudge.judges.local._aliases import as_meant, rewritten
 from adjudge.judges.local._answer import answer_of
-from adjudge.judges.local._features import Pair, Seen
-from adjudge.judges.local._limits import LONGEST
+from adjudge.judges.local._features import Pair
+from adjudge.judges.local._limits import LEAST, LONGEST
 from adjudge.judges.local._model import Model, chance, load_model
+from adjudge.judges.local._nearness import Seen
 from adjudge.judges.local._options import options_of, spoken
 from adjudge.judges.local._pair import Candidate, Decision, Prepared, prepare
 from adjudge.judges.local._rules import RULES, Stage, first
@@ -23,6 +25,8 @@ _EXACT = 0.99  # a reference, word for word or as a fuller name
 _LIKELY = frozenset(("number", "acronym", "spelling", "both-refuse", "yes-no"))  # by rules that may err
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
 _CAPPED = 0.18  # the most that a rule about the words of an answer leaves to the model
+_CERTAIN = frozenset(("vacuous", "injected-verdict"))  # wrong for what a response does, whatever the question is
+_SHARE = 0.001  # the least probability that is told from none
 _LONG = 60  # words of the shortest answer that counts as long
 OVERTURNED = frozenset(("names-nothing", "other-number", "retracted", "yes-no"))
 """Rules that call an answer wrong for words which may belong to something else: encoders may overturn them."""
@@ -54,8 +58,29 @@ def assess(question: str, references: tuple[str, ...], text: str) -> Assessment:
 
 
 def assess_many(rows: Sequence[tuple[str, tuple[str, ...], str]]) -> list[Assessment]:
-    """Assess responses, each by itself."""
-    return [assess(*row) for row in rows]
+    """Assess responses, each by itself; WRONG as surely as such verdicts were right on rows from elsewhere."""
+    found = [assess(*row) for row in rows]
+    worth = load_model().earned
+    return [earned(one, worth[how_wrong(one, row[2])]) for one, row in zip(found, rows, strict=True)]
+
+
+def how_wrong(seen: Assessment, text: str) -> str:
+    """Return the kind of a verdict: whether a rule or the model gave it, and whether the response is longer."""
+    return f"{'rule' if seen.ruled else 'model'}, {'longer' if len(text.split()) > LEAST else 'short'}"
+
+
+def earned(seen: Assessment, factor: float) -> Assessment:
+    """Return an assessment with the log-odds of WRONG multiplied by what they were worth on rows from elsewhere.
+
+    Training rows are trivia, where nearly all that is in other words than the reference is wrong. Elsewhere less is.
+    """
+    if seen.is_right or seen.reasons[0] in _CERTAIN:
+        return seen
+    share = max(seen.probability, _SHARE)
+    probability = chance(factor * log(share / (1 - share)))
+    if probability <= UNSURE[0] or "low-confidence" in seen.reasons:
+        return replace(seen, probability=probability)
+    return replace(seen, probability=probability, reasons=(*seen.reasons, "low-confidence"))
 
 
 def read(question: str, references: tuple[str, ...], text: str) -> Pair:
@@ -102,15 +127,15 @@ def _weighed(pair: Pair) -> Assessment:
     """Assess by what was seen: rules about the words of an answer bound what the model says of them."""
     model, prepared, candidate, seen = load_model(), pair.prepared, pair.candidate, pair.seen
     fault = (first(Stage.NAMED, pair) if pair.is_named else None) or first(Stage.FAULT, pair)
-    # Explanations and short phrases were learnt apart: the same features mean different things there.
-    trees = model.statements if prepared.explains else model.phrases
-    probability = chance(trees.log_odds(seen.values))
+    mention, probability = first(Stage.MENTION, pair), pair.chance
+    if pair.is_mention and mention is None:
+        probability = max(probability, 0.5)
     if fault is not None:
         # The model may be even less sure than the rule.
         capped = doubted(min(probability, _CAPPED), model, prepared, candidate)
         return Assessment(capped, (fault[1],), ruled=True, values=seen.values, statement=prepared.explains)
     probability = doubted(probability, model, prepared, candidate)
-    reasons = _reasons(probability, prepared, candidate, seen)
+    reasons = _reasons(probability, prepared, candidate, _sign(seen) if mention is None else mention[1])
     return Assessment(probability, reasons, values=seen.values, statement=prepared.explains)
 
 
@@ -121,9 +146,8 @@ def _ruled(is_right: bool, reason: str) -> Assessment:
     return Assessment(sure if is_right else RULED_OUT, (reason,), ruled=True)
 
 
-def _reasons(probability: float, prepared: Prepared, candidate: Candidate, seen: Seen) -> tuple[str, ...]:
+def _reasons(probability: float, prepared: Prepared, candidate: Candidate, loudest: str) -> tuple[str, ...]:
     """Return what speaks loudest, and whether the judge is weak on such a row."""
-    loudest = _sign(seen)
     # What is accepted is not called incomplete.
     reasons = ["part-of-reference" if loudest == "list-incomplete" and probability >= 0.5 else loudest]
     if prepared.explains:
@@ -148,8 +172,8 @@ def doubted(probability: float, model: Model, prepared: Prepared, candidate: Can
 
 def _sign(seen: Seen) -> str:
     """Return the name of what speaks loudest for or against a candidate that no rule decides."""
-    if seen.contained:
-        return "contained"
+    if seen.contained or seen.stated:
+        return "contained" if seen.contained else "number"
     if seen.dates in ("coarser", "clash") and not seen.complete:
         return "coarser-date" if seen.dates == "coarser" else "other-date"
     return _of_number(seen) or ("all-words" if seen.complete else "refusal" if seen.refuses else _of_part(seen))

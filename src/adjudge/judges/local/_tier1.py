@@ -23,7 +23,7 @@ from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
 from adjudge.judges.local._options import spoken
 from adjudge.judges.local._reader import SAID, Asserted, places_of, read_many
-from adjudge.judges.local._tier0 import OVERTURNED
+from adjudge.judges.local._tier0 import OVERTURNED, earned
 from adjudge.judges.local._tiers import UNSURE, Assessment
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ _YES_NO = re.compile(r"(?:^|[.!?:;,\n])\W*(?:yes|no)\b", re.IGNORECASE)
 _SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
 _NEAR = COSINES.index("text_best")
 _SURE_OF, _ODDS = (SAID.index(name) for name in ("said_sure", "said_odds"))
-_CERTAIN = frozenset(("vacuous", "injected-verdict"))  # wrong for what a response does, whatever the question is
 _FAR = 15.0  # log-odds beyond which it makes no difference
 _SHARE = 0.001  # the least probability that is told from none
 _LONG = 12  # words of an assertion
@@ -74,19 +73,7 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     found = [_tier0.assess(*row) for row in rows]
     for at, reading in read_rows(rows, found).items():
         found[at] = fused(found[at], reading)
-    return [one if one.is_right or one.reasons[0] in _CERTAIN else earned(one) for one in found]
-
-
-def earned(seen: Assessment) -> Assessment:
-    """Return an assessment that says WRONG as surely as such verdicts were right on rows from elsewhere.
-
-    Training rows are trivia, where nearly all that is in other words than the reference is wrong. Elsewhere less is.
-    """
-    share = max(seen.probability, _SHARE)
-    probability = chance(load_fusion().earned * log(share / (1 - share)))
-    if probability <= UNSURE[0] or "low-confidence" in seen.reasons:
-        return replace(seen, probability=probability)
-    return replace(seen, probability=probability, reasons=(*seen.reasons, "low-confidence"))
+    return [earned(one, load_fusion().earned) for one in found]
 
 
 def read_rows(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
