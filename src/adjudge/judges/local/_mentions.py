@@ -69,6 +69,10 @@ class Utterance(NamedTuple):
 
     tokens: list[Term]
     openers: list[str]
+    stems: list[str]
+    """All of them but articles, one after the other."""
+    owners: list[int]
+    """The token of each stem."""
 
 
 Span = tuple[int, int]
@@ -100,6 +104,8 @@ def read_response(text: str, asked: frozenset[str], known: frozenset[str]) -> Ut
     """Return a response with its clauses; `known` are the words that have a form of their own."""
     tokens: list[Term] = []
     openers = ["^"]
+    all_stems: list[str] = []
+    owners: list[int] = []
     sentence = clause = 0
     # Whether a word has been seen, and whether a sentence or a clause has ended since the last one.
     begun = ended = parted = False
@@ -117,46 +123,38 @@ def read_response(text: str, asked: frozenset[str], known: frozenset[str]) -> Ut
         if parted and begun:
             sentence, clause = sentence + ended, clause + 1
             openers.append(opener)
-        stems = _stems(token)
-        if asked.isdisjoint(stems):
-            form, kind = _form(token, stems, known, ended or not begun)
-        else:
+        form, stems, kind = _read_word(token, known, ended or not begun)
+        if not asked.isdisjoint(stems):
             form, kind = "QQ", ""
+        for one in stems:
+            if one not in ARTICLES:
+                all_stems.append(one)
+                owners.append(len(tokens))
         tokens.append(Term(form, stems, kind, sentence, clause, start))
         begun, ended, parted = True, False, False
-    return Utterance(tokens, openers)
+    return Utterance(tokens, openers, all_stems, owners)
 
 
 @lru_cache(maxsize=50_000)
-def _stems(token: str) -> tuple[str, ...]:
-    return tuple([stem(word) for word in words(token)])
-
-
-@lru_cache(maxsize=50_000)
-def _form(token: str, stems: tuple[str, ...], known: frozenset[str], begins: bool) -> tuple[str, str]:
-    """Return the form and the kind of a word that the question lacks."""
+def _read_word(token: str, known: frozenset[str], begins: bool) -> tuple[str, tuple[str, ...], str]:
+    """Return form, stems and kind of a word, as if the question lacked it."""
+    stems = tuple([stem(word) for word in words(token)])
     if not stems:
-        return "NEW", ""
+        return "NEW", stems, ""
     if stems[0][0].isdigit():
-        return "NUM", "NUM"
+        return "NUM", stems, "NUM"
     one = stems[-1]
     is_small = stems[0] in STOP
     form = one if one in known else "NEW"
     if token[0].isupper() and not is_small:
         # The first word of a sentence is no name by its capital alone.
-        return (form if begins else "CAP"), "CAP"
-    return form, "" if is_small else "NEW"
+        return (form if begins else "CAP"), stems, "CAP"
+    return form, stems, "" if is_small else "NEW"
 
 
 def places(read: Utterance, reference: Sequence[str]) -> Iterator[Span]:
     """Yield where the stems of a reference stand, one after the other but for articles."""
-    stems: list[str] = []
-    owners: list[int] = []
-    for at, token in enumerate(read.tokens):
-        for one in token.stems:
-            if one not in ARTICLES:
-                stems.append(one)
-                owners.append(at)
+    stems, owners = read.stems, read.owners
     size, wanted = len(reference), list(reference)
     for at in range(len(stems) - size + 1):
         if stems[at] == wanted[0] and stems[at : at + size] == wanted:
@@ -179,40 +177,39 @@ def cues_of(read: Utterance, place: Span) -> set[str]:
         found.add(f"next={read.openers[clause + 1]}")
     found.update(_cues_beside([one.form for one in tokens[max(0, start - _NEAR) : start]][::-1], "l", "L"))
     found.update(_cues_beside([one.form for one in tokens[end : end + _NEAR]], "r", "R"))
-    for at, one in enumerate(tokens):
-        if not one.stems or start <= at < end:
-            continue
-        side = "<" if at < start else ">"
-        where = "cl" if one.clause == clause else "s" if one.sentence == sentence else "p"
-        found.add(f"{where}{side}{one.form}")
-        if one.clause == clause + 1:
-            found.add(f"nc={one.form}")
-        elif one.clause == clause - 1:
-            found.add(f"pc={one.form}")
+    for side, some in (("<", tokens[:start]), (">", tokens[end:])):
+        here, near, far = f"cl{side}", f"s{side}", f"p{side}"
+        for form, stems, _, its_sentence, its_clause, _ in some:
+            if not stems:
+                continue
+            if its_clause == clause:
+                found.add(here + form)
+                continue
+            found.add((near if its_sentence == sentence else far) + form)
+            if its_clause == clause + 1:
+                found.add("nc=" + form)
+            elif its_clause == clause - 1:
+                found.add("pc=" + form)
     found.update(_cues_of_beginnings(read, sentence))
     return found
 
 
-def _cues_beside(forms: Sequence[str], near: str, far: str) -> Iterator[str]:
-    """Yield the cues of the tokens on one side of a mention, the nearest first."""
+def _cues_beside(forms: Sequence[str], near: str, far: str) -> list[str]:
+    """Return the cues of the tokens on one side of a mention, the nearest first."""
     one, two, *_ = [*forms, "^", "^"]
-    yield f"{near}1={one}"
-    yield f"{near}2={two}"
-    yield f"{near}12={one}_{two}"
-    for form in forms:
-        yield f"{far}={form}"
+    return [f"{near}1={one}", f"{near}2={two}", f"{near}12={one}_{two}", *[f"{far}={form}" for form in forms]]
 
 
 def _cues_of_beginnings(read: Utterance, sentence: int) -> Iterator[str]:
     """Yield how the response, the sentence of a mention and the one after it begin."""
-    begins: dict[int, list[str]] = {}
-    for one in read.tokens:
-        if one.stems:
-            begins.setdefault(one.sentence, []).append(one.form)
+    begins: dict[int, list[str]] = {0: [], sentence: [], sentence + 1: []}
+    for form, stems, _, at, _, _ in read.tokens:
+        if stems and at in begins:
+            begins[at].append(form)
     yield f"t0={'_'.join(begins[0][:2])}"
     yield f"s0={begins[sentence][0]}"
     yield f"s01={'_'.join(begins[sentence][:2])}"
-    if sentence + 1 in begins:
+    if begins[sentence + 1]:
         yield f"n0={begins[sentence + 1][0]}"
 
 
@@ -224,19 +221,25 @@ def _standing(read: Utterance, asked: frozenset[str], place: Span) -> tuple[floa
     kinds = {token.kind for token in tokens[start:end]}
     kind = next((one for one in ("NUM", "CAP") if one in kinds), "NEW")
     wanted = asked - inside
-    counts = dict.fromkeys(("before", "after", "new", "beside", "alike_before", "alike_after"), 0)
+    before = after = new = beside = alike_before = alike_after = 0
     shared: list[set[str]] = [set() for _ in read.openers]
-    for at, one in enumerate(tokens):
-        if not one.stems or start <= at < end:
+    for at, (_, stems, its_kind, _, its_clause, _) in enumerate(tokens):
+        if not stems or start <= at < end:
             continue
-        shared[one.clause].update(wanted.intersection(one.stems))
-        is_before, is_here = at < start, one.clause == clause
-        counts["before" if is_before else "after"] += is_here
-        if one.kind and inside.isdisjoint(one.stems):
-            counts["new"] += is_before
-            counts["beside"] += is_here and not is_before
-            counts["alike_before" if is_before else "alike_after"] += one.kind == kind
+        if not wanted.isdisjoint(stems):
+            shared[its_clause].update(wanted.intersection(stems))
+        is_new = bool(its_kind) and inside.isdisjoint(stems)
+        if at < start:
+            before += its_clause == clause
+            new += is_new
+            alike_before += is_new and its_kind == kind
+        else:
+            after += its_clause == clause
+            beside += is_new and its_clause == clause
+            alike_after += is_new and its_kind == kind
     own = len(shared.pop(clause))
     other = max(map(len, shared), default=0)
-    found = (clause, len(read.openers) - 1 - clause, *counts.values(), own, other)
+    found = (
+        clause, len(read.openers) - 1 - clause, before, after, new, beside, alike_before, alike_after, own, other
+    )  # fmt: skip
     return tuple([float(min(one, _MOST)) for one in found])

@@ -264,7 +264,7 @@ def _swapped(pair: Pair) -> str | None:
 
 def _almost(pair: Pair) -> str | None:
     seen = pair.seen
-    if seen.contained:
+    if seen.contained or seen.stated:
         return None
     return almost(pair.asked, pair.prepared, pair.candidate, is_complete=seen.complete)
 
