@@ -20,7 +20,7 @@ from adjudge.judges.local._pair import Candidate, Decision, Prepared, prepare
 from adjudge.judges.local._rules import RULES, Stage, first
 from adjudge.judges.local._tiers import RULED_OUT, UNSURE, Assessment
 
-_RULED_IN = 0.95
+_RULED_IN, _RULED_OUT = 0.95, 0.05  # by rules that may err
 _EXACT = 0.99  # a reference, word for word or as a fuller name
 _LIKELY = frozenset(("number", "acronym", "spelling", "both-refuse", "yes-no"))  # by rules that may err
 _COARSER = 0.6  # where something is: the country of the town, the continent of the country
@@ -142,8 +142,10 @@ def _weighed(pair: Pair) -> Assessment:
 def _ruled(is_right: bool, reason: str) -> Assessment:
     if reason == "coarser-place":
         return Assessment(_COARSER, (reason, "low-confidence"), ruled=True)
-    sure = _EXACT if reason not in _LIKELY else _RULED_IN
-    return Assessment(sure if is_right else RULED_OUT, (reason,), ruled=True)
+    if is_right:
+        return Assessment(_EXACT if reason not in _LIKELY else _RULED_IN, (reason,), ruled=True)
+    # Rules that may err are as sure of WRONG as such rules are of CORRECT.
+    return Assessment(RULED_OUT if reason not in OVERTURNED else _RULED_OUT, (reason,), ruled=True)
 
 
 def _reasons(probability: float, prepared: Prepared, candidate: Candidate, loudest: str) -> tuple[str, ...]:
