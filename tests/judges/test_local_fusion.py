@@ -341,7 +341,7 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
         ("Who?", "I don't know", "I do not know.", ("both-refuse",), 0.95),
         ("Which body is it?", "United Nations", "UN", ("acronym",), 0.95),
         ("Where was he born?", "Lyon", "In France.", ("coarser-place", "low-confidence"), 0.6),
-        ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.02),
+        ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.05),
         ("Capital?", "Paris", "It is not Paris.", ("negated",), 0.02),
         ("Capital?", "Paris", "Solution:", ("vacuous",), 0.02),
     ],
@@ -349,7 +349,7 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
 def test_how_sure_rules_are(
     question: str, reference: str, text: str, reasons: tuple[str, ...], probability: float
 ) -> None:
-    """A rule that says right has .99, one that may err .95, a coarser place .6, what is wrong .02."""
+    """A rule that says right has .99, one that may err .95, a coarser place .6; wrong is .02, and .05 if it may err."""
     found = assess(question, (reference,), text)
     assert (found.reasons, found.ruled) == (reasons, True)
     assert found.probability == probability
