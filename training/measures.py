@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from math import exp, log, log1p
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import rows as labelled
+
+if TYPE_CHECKING:
+    from adjudge.judges.local._tiers import AssessMany, Assessment
 
 Probability = Callable[[labelled.Row], float]
 """What a judge says of a row: the probability that it is correct."""
@@ -21,6 +27,11 @@ SPLITS = {
 }
 
 
+OWN = ("hand-a", "hand-c")
+"""Answers as assistants write them, by hands that wrote no training row: what WRONG is worth is learnt from these."""
+FACTORS = [number / 100 for number in range(5, 101)]
+LEAST = 0.001
+"""The least probability that is told from none."""
 SURE = 0.9
 """The least probability of a sure verdict."""
 
@@ -56,14 +67,35 @@ def _calibration_error(pairs: Sequence[tuple[float, int]], bins: int = 10) -> fl
     return sum(gaps) / len(pairs)
 
 
-def elsewhere(rows: Sequence[labelled.Row]) -> dict[str, Any]:
-    """Return how tier 1 does on rows from other sources than training: calibration, sure verdicts, every reason.
+def own() -> list[labelled.Row]:
+    """Return the rows of `OWN`."""
+    folder = Path(__file__).parent.parent / "benchmarks" / "agents"
+    return [json.loads(line) for name in OWN for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines()]
+
+
+def given(row: labelled.Row) -> tuple[str, tuple[str, ...], str]:
+    """Return a row as it is assessed."""
+    return row["question"], tuple(row["reference"]), row["candidate"]
+
+
+def worth(found: Sequence[tuple[Assessment, int]]) -> float:
+    """Return the factor of the log-odds of WRONG with which such probabilities fit their labels best."""
+    chances = [(max(one.probability, LEAST), label) for one, label in found if not one.is_right]
+    wrong = [(log(chance / (1 - chance)), label) for chance, label in chances]
+
+    def loss(factor: float) -> float:
+        return sum(log1p(exp(factor * odds)) - label * factor * odds for odds, label in wrong)
+
+    return min(FACTORS, key=loss)
+
+
+def elsewhere(assess_many: AssessMany) -> dict[str, Any]:
+    """Return how a tier does on rows from other sources than training: calibration, sure verdicts, every reason.
 
     `ece` is without the error that chance alone gives: of each bin, the squared gap less the variance of its share.
     """
-    from adjudge.judges.local._tier1 import assess_many
-
-    found = assess_many([(row["question"], tuple(row["reference"]), row["candidate"]) for row in rows])
+    rows = [*labelled.read("nq301-val"), *own()]
+    found = assess_many([given(row) for row in rows])
     pairs = [(one.probability, row["label"]) for one, row in zip(found, rows, strict=True)]
     reasons: dict[str, dict[str, list[int]]] = {}
     for one, row in zip(found, rows, strict=True):
@@ -118,16 +150,16 @@ def _contains(row: labelled.Row) -> bool:
 
 def tier0(row: labelled.Row) -> float:
     """Return what tier 0 says."""
-    from adjudge.judges.local._tier0 import assess
+    from adjudge.judges.local._tier0 import assess_many
 
-    return assess(row["question"], tuple(row["reference"]), row["candidate"]).probability
+    return assess_many([given(row)])[0].probability
 
 
 def tier1(row: labelled.Row) -> float:
     """Return what tier 1 says."""
     from adjudge.judges.local._tier1 import assess_many
 
-    return assess_many([(row["question"], tuple(row["reference"]), row["candidate"])])[0].probability
+    return assess_many([given(row)])[0].probability
 
 
 def table(found: dict[str, dict[str, Any]]) -> str:
@@ -137,3 +169,9 @@ def table(found: dict[str, dict[str, Any]]) -> str:
         cells = (f"{one['rows']:,}", f"{one['accuracy']:.1%}", f"{one['kappa']:.3f}", f"{one['ece']:.3f}")
         lines.append(f"| {split} | {' | '.join(cells)} | {one['top70']:.1%} |")
     return "\n".join(lines)
+
+
+def write(record: dict[str, Any], path: Path) -> None:
+    """Write the data file: one line for each part, so that a change can be seen."""
+    lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(record[name], separators=(',', ':'))}" for name in record)
+    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")

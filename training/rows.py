@@ -24,6 +24,20 @@ def read(name: str) -> list[Row]:
     return [json.loads(line) for line in _content(name).splitlines()]
 
 
+def assistants(name: str) -> list[Row]:
+    """Return the answers of assistants as labelled rows."""
+    return [
+        {
+            "question": one["question"],
+            "reference": one["reference"],
+            "candidate": said["text"],
+            "label": int(said["right"]),
+        }
+        for one in read(name)
+        for said in one["responses"]
+    ]
+
+
 def digest(name: str) -> str:
     """Return the SHA-256 of a file's rows, as they are before compression."""
     return hashlib.sha256(_content(name)).hexdigest()

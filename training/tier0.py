@@ -27,21 +27,29 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "src"))
 
 import measures
+import mentions
 import rows as labelled
 import synthetic
 
+from adjudge.judges.local._aliases import as_meant, rewritten
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._features import NAMES, observe
-from adjudge.judges.local._reading.answer import answer_of
-from adjudge.judges.local._reading.candidate import Candidate, read_question
-from adjudge.judges.local._reading.reference import prepare
-from adjudge.judges.local._reading.words import stem, words
-from adjudge.judges.local._rewriting import as_meant, rewritten
+from adjudge.judges.local._mentions import MENTIONED
+from adjudge.judges.local._model import load_model
+from adjudge.judges.local._pair import Candidate, prepare, read_question
+from adjudge.judges.local._tier0 import assess, assess_many, how_wrong
+from adjudge.judges.local._tiers import Assessment
+from adjudge.judges.local._words import stem, words
 
 MODEL = ROOT / "src" / "adjudge" / "judges" / "local" / "tier0.json"
 SEED = 20130726
 FEW = 1000  # statements that are too few to learn from alone
 MADE_WEIGHT = 0.4  # of a made row, where a labelled one has 1
+HOME_WEIGHT = 0.15  # of a mention in trivia or in a made row, where one in an assistant's answer has 1
 RARE = 3  # questions in which a stem must occur to have a weight of its own
+SIZES = ("short", "longer")
+EVEN = {f"{who}, {size}": 1.0 for who in ("rule", "model") for size in SIZES}
+ENOUGH = 20  # verdicts from which a factor of their own is learnt
 DOUBT = {"share": 0.12, "words": 5}
 
 MORE = (
@@ -54,11 +62,18 @@ LESS = (
 ).split()
 SETTINGS: dict[str, dict[str, Any]] = {
     "phrases": {"max_iter": 60, "learning_rate": 0.12, "max_leaf_nodes": 8, "min_samples_leaf": 30},
+    "mentions": {
+        "max_iter": 100, "learning_rate": 0.1, "max_leaf_nodes": 6, "min_samples_leaf": 20, "max_features": 0.5
+    },
     "statements": {
         "max_iter": 25, "learning_rate": 0.18, "max_leaf_nodes": 6, "min_samples_leaf": 40, "max_features": 0.5
     },
 }  # fmt: skip
-TIMES = {"phrases": 1, "statements": 5}  # sets of trees whose mean is taken: few questions make one set unsteady
+TIMES = {
+    "phrases": 1,
+    "mentions": 1,
+    "statements": 5,
+}  # sets of trees whose mean is taken: few questions make one set unsteady
 
 Array = np.ndarray[Any, Any]
 
@@ -79,12 +94,16 @@ def weights_of(rows: list[labelled.Row]) -> dict[str, int]:
 
 
 def see(rows: list[labelled.Row], weights: dict[str, int]) -> tuple[Array, Array]:
-    """Return the features of rows, and whether their references are statements."""
+    """Return the features of rows, and whether their references are statements.
+
+    Mentions are read by what was learnt from other questions.
+    """
     values, statements = [], []
     for row in rows:
         asked, prepared = read_question(row["question"]), prepare(tuple(row["reference"]))
         candidate = rewritten(asked, prepared, as_meant(prepared, Candidate(answer_of(row["candidate"]))))
-        values.append(observe(asked, prepared, candidate, weights).values)
+        cues = mentions.models()[mentions.fold_of(row["question"])]
+        values.append(observe(asked, prepared, candidate, (weights, cues)).values)
         statements.append(prepared.explains)
     return np.array(values), np.array(statements)
 
@@ -121,13 +140,13 @@ def fit(kind: str, values: Array, labels: Array, weight: Array, signs: list[int]
 
 
 def calibrate(
-    kind: str, values: Array, labels: Array, weight: Array, groups: Array, made: Array
+    kind: str, values: Array, labels: Array, weight: Array, groups: Array, made: Array, signs: list[int] | None = None
 ) -> tuple[float, float]:
     """Return scale and shift of the log-odds, fitted on labelled rows of questions that the trees have not seen."""
     odds = np.zeros(len(labels))
     for train, held in GroupKFold(5).split(values, labels, groups):
-        odds[held] = fit(kind, values[train], labels[train], weight[train]).decision_function(values[held])
-    line = LogisticRegression(C=1e6).fit(odds[~made, None], labels[~made])
+        odds[held] = fit(kind, values[train], labels[train], weight[train], signs).decision_function(values[held])
+    line = LogisticRegression(C=1e6).fit(odds[~made, None], labels[~made], sample_weight=weight[~made])
     return round(float(line.coef_[0, 0]), 4), round(float(line.intercept_[0]), 4)
 
 
@@ -145,34 +164,47 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     rows = [row for name in names for row in labelled.read(name)]
     weights = weights_of(rows)
     made = list(synthetic.make(rows, SEED))
-    everything = rows + made
+    answers = [row for name in mentions.ASSISTANTS for row in labelled.assistants(name)]
+    everything = rows + made + answers
     values, statements = see(everything, weights)
     labels = np.array([row["label"] for row in everything])
-    is_made = np.array([False] * len(rows) + [True] * len(made))
-    weight = np.where(is_made, MADE_WEIGHT, 1.0)
+    is_made = np.array([False] * len(rows) + [True] * len(made) + [False] * len(answers))
+    is_home = np.arange(len(everything)) < len(rows) + len(made)
     groups = np.unique([row["question"] for row in everything], return_inverse=True)[1]
-    record: dict[str, Any] = {"names": list(NAMES), "doubt": DOUBT, "weights": weights}
-    if statements.sum() < FEW:  # without SemEval there are hardly any
+    cues = mentions.models()[-1]
+    record: dict[str, Any] = {
+        "names": list(NAMES), "doubt": DOUBT, "earned": EVEN, "weights": weights, "cues": cues.says,
+        "words": sorted(cues.known),
+    }  # fmt: skip
+    mentioned = ~statements & (values[:, NAMES.index("mentions")] > 0)
+    if statements[is_home].sum() < FEW:  # without SemEval there are hardly any
         statements[:] = True
-    for kind, chosen in (("phrases", ~statements if not statements.all() else statements), ("statements", statements)):
-        part = (values[chosen], labels[chosen], weight[chosen])
-        scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen])
-        record[kind] = fit(kind, *part).exported(scale, shift)
+    home_weight = np.where(is_made, MADE_WEIGHT, 1.0)
+    phrases = ~statements if not statements.all() else statements
+    plain = values.copy()
+    plain[:, -len(MENTIONED) :] = 0  # no tree can look at what is the same everywhere
+    for kind, seen, chosen, weight in (
+        ("phrases", plain, phrases & is_home, home_weight),
+        ("mentions", values, mentioned, np.where(is_home, HOME_WEIGHT, 1.0)),
+        ("statements", plain, statements & is_home, home_weight),
+    ):
+        part = (seen[chosen], labels[chosen], weight[chosen])
+        signs = [int(name == "cue") for name in NAMES] if kind == "mentions" else None
+        scale, shift = calibrate(kind, *part, groups[chosen], is_made[chosen], signs)
+        record[kind] = fit(kind, *part, signs).exported(scale, shift)
     counts = Counter(row["made"] for row in made)
     record["card"] = {
         "seed": SEED,
         "command": "python training/tier0.py",
         "scikit-learn": sklearn.__version__,
-        "training": {name: labelled.digest(name) for name in names},
-        "rows": {"labelled": len(rows), **{f"made: {name}": n for name, n in sorted(counts.items())}},
+        "training": {name: labelled.digest(name) for name in (*names, *mentions.ASSISTANTS)},
+        "rows": {
+            "labelled": len(rows),
+            "assistants": len(answers),
+            **{f"made: {name}": n for name, n in sorted(counts.items())},
+        },
     }
     return record
-
-
-def write(record: dict[str, Any], path: Path) -> None:
-    """Write the data file: one line for each part, so that a change can be seen."""
-    lines = ",\n".join(f"{json.dumps(name)}:{json.dumps(record[name], separators=(',', ':'))}" for name in record)
-    path.write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
 
 
 def main() -> None:
@@ -186,11 +218,33 @@ def main() -> None:
     record = train(names)
     if left_out:
         record["card"]["command"] += " --without-share-alike"
-    write(record, options.out)
+    measures.write(record, options.out)
     if options.out == MODEL:
-        record["card"]["validation"] = measures.measure(measures.tier0)
-        write(record, options.out)
-        print(measures.table(record["card"]["validation"]))
+        finish(record)
+
+
+def finish(record: dict[str, Any]) -> None:
+    """Learn what WRONG is worth, by the file that is written, and measure all on validation rows and on others."""
+    load_model.cache_clear()
+    own = measures.own()
+    found = [(assess(*measures.given(row)), row) for row in own]
+    record["earned"] = {
+        f"{who}, {size}": measures.worth(alike(found, who, size)) for who in ("rule", "model") for size in SIZES
+    }
+    measures.write(record, MODEL)
+    load_model.cache_clear()
+    record["card"]["validation"] = measures.measure(measures.tier0)
+    record["card"]["elsewhere"] = measures.elsewhere(assess_many)
+    measures.write(record, MODEL)
+    print(measures.table(record["card"]["validation"]))
+    print(json.dumps(record["card"]["elsewhere"], indent=1))
+
+
+def alike(found: list[tuple[Assessment, labelled.Row]], who: str, size: str) -> list[tuple[Assessment, int]]:
+    """Return the verdicts of one kind with their labels; where they are few, all on responses of that length."""
+    wrong = [(one, row["label"], how_wrong(one, row["candidate"])) for one, row in found if not one.is_right]
+    chosen = [(one, label) for one, label, how in wrong if how == f"{who}, {size}"]
+    return chosen if len(chosen) >= ENOUGH else [(one, label) for one, label, how in wrong if how.endswith(size)]
 
 
 if __name__ == "__main__":

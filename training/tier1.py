@@ -35,12 +35,12 @@ import rows as labelled
 import synthetic
 import tier0
 
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._encoder import JUDGE, SENTENCES, SPANS, WORDS, logits
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import load_fusion, load_model
 from adjudge.judges.local._reader import SAID, Asserted, asserted_by, encode, read_many
-from adjudge.judges.local._reading.answer import answer_of
 from adjudge.judges.local._sequence import plain
 from adjudge.judges.local._tier1 import assess_many, said_values
 
@@ -51,10 +51,6 @@ JUDGED, READ = (labelled.DATA / f"{name}-held-out.npz" for name in ("judge", "sp
 CONTAINED = NAMES.index("contained")
 DOUBT = {"share": 0.18, "words": 5, "references": 3}
 """Of a short answer that is called wrong: in other sets people accept more of those."""
-AGENTS = ROOT / "benchmarks" / "agents"
-OWN = ("hand-a", "hand-c")
-"""Answers as assistants write them, by hands that wrote no training row: what WRONG is worth is learnt from these."""
-FACTORS = np.arange(0.05, 1.005, 0.01)
 AGENTS_WEIGHT = 2.0
 """Of an assistant's answer, where a labelled row has 1 and a made one MADE_WEIGHT."""
 UP = ("judge", "said_belief", "said_odds")
@@ -93,24 +89,10 @@ def held_out(rows: Sequence[Row], folds: Any) -> list[Asserted]:
     return found
 
 
-def assistants(name: str) -> list[Row]:
-    """Return the answers of assistants as labelled rows."""
-    return [
-        {
-            "question": one["question"],
-            "reference": one["reference"],
-            "candidate": said["text"],
-            "label": int(said["right"]),
-        }
-        for one in labelled.read(name)
-        for said in one["responses"]
-    ]
-
-
 def material(names: tuple[str, ...]) -> Material:
     """Return labelled rows, assistants' answers, and made rows, which are all wrong."""
     known = [(row, name in names) for name in labelled.TRAINING for row in labelled.read(name)]
-    known += [(row, True) for row in assistants("agents")]
+    known += [(row, True) for row in labelled.assistants("agents")]
     judged = np.load(JUDGED)["logits"].astype(np.float64)
     if len(judged) < len(known):  # the encoders were trained without those rows, too
         known = [(row, keep) for row, keep in known if keep]
@@ -119,11 +101,11 @@ def material(names: tuple[str, ...]) -> Material:
     rows = [known[at][0] for at in wanted]
     made = list(synthetic.make([row for row in rows if "source" in row], tier0.SEED))
     # Nothing of these was seen by any encoder: the shipped ones' logits are honest.
-    unseen = assistants("agents-fusion") + made
+    unseen = labelled.assistants("agents-fusion") + made
     everything = rows + unseen
     read = [(row["question"], tuple(row["reference"]), answer_of(row["candidate"])) for row in everything]
     said = [asserted[at] for at in wanted] + read_many([(question, text) for question, _, text in read[len(rows) :]])
-    values, statements = tier0.see(everything, dict(load_model().weights))
+    values, statements = tier0.see(everything, dict(load_model().learnt[0]))
     if statements.sum() < tier0.FEW:  # without SemEval there are hardly any
         statements[:] = False
     kind = np.where(statements, "statements", np.where(values[:, CONTAINED] > 0, "contained", "apart"))
@@ -192,16 +174,6 @@ def train(names: tuple[str, ...]) -> dict[str, Any]:
     return record
 
 
-def earned(rows: list[Row]) -> float:
-    """Return the factor of the log-odds of WRONG with which its probabilities fit rows from elsewhere best."""
-    found = assess_many([(row["question"], tuple(row["reference"]), row["candidate"]) for row in rows])
-    wrong = [(one, row["label"]) for one, row in zip(found, rows, strict=True) if not one.is_right]
-    odds = np.log([one.probability / (1 - one.probability) for one, _ in wrong])
-    labels = np.array([label for _, label in wrong])
-    loss = [(np.log1p(np.exp(factor * odds)) - labels * factor * odds).sum() for factor in FACTORS]
-    return float(FACTORS[int(np.argmin(loss))])
-
-
 def main() -> None:
     """Train, write the data file, and measure it on the validation files."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -212,20 +184,21 @@ def main() -> None:
     record = train(tuple(name for name in labelled.TRAINING if name not in left_out))
     if left_out:
         record["card"]["command"] += " --without-share-alike"
-    tier0.write(record, options.out)
+    measures.write(record, options.out)
     if options.out == MODEL:
         finish(record)
 
 
 def finish(record: dict[str, Any]) -> None:
     """Learn what WRONG is worth, by the file that is written, and measure all on validation rows and on others."""
-    own = [json.loads(line) for name in OWN for line in (AGENTS / f"{name}.jsonl").read_text("utf-8").splitlines()]
-    record["earned"] = round(earned(own), 2)
-    tier0.write(record, MODEL)
+    own = measures.own()
+    found = assess_many([measures.given(row) for row in own])
+    record["earned"] = measures.worth([(one, row["label"]) for one, row in zip(found, own, strict=True)])
+    measures.write(record, MODEL)
     load_fusion.cache_clear()
     record["card"]["validation"] = measures.measure(measures.tier1)
-    record["card"]["elsewhere"] = measures.elsewhere([*labelled.read("nq301-val"), *own])
-    tier0.write(record, MODEL)
+    record["card"]["elsewhere"] = measures.elsewhere(assess_many)
+    measures.write(record, MODEL)
     print(measures.table(record["card"]["validation"]))
     print(json.dumps(record["card"]["elsewhere"], indent=1))
 

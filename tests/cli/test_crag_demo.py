@@ -5,13 +5,13 @@ from pathlib import Path
 
 from adjudge.crag import sample
 from adjudge.demo import _crag
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 
 
 def shown() -> str:
     """Return what the chapter says."""
     said: list[str] = []
-    _crag.chapter(Stage(said.append, lambda _: None, Path()))
+    _crag.chapter(Scene(said.append, lambda _: None, Path()))
     return "\n\n".join(said)
 
 

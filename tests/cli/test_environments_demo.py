@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from adjudge.demo import _environments
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 
 
 def test_every_episode_is_played_or_said_not_to_be() -> None:
     """The shop's episode ends with its reward; the others too, or say what to install; it fits a terminal."""
     said: list[str] = []
-    _environments.chapter(Stage(said.append, lambda _: None, Path()))
+    _environments.chapter(Scene(said.append, lambda _: None, Path()))
     shop, science, household = said[1:4]
     assert shop.startswith("    webshop: find me leak proof")
     assert shop.endswith("reward 1.00")

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from adjudge.demo import _scenarios
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 
 
 def test_every_kind_of_outcome(tmp_path: Path) -> None:
     """Some pass, some fail for each reason, one is undecided; the exit codes are said; it fits a terminal."""
     said: list[str] = []
-    _scenarios.chapter(Stage(said.append, lambda _: None, tmp_path))
+    _scenarios.chapter(Scene(said.append, lambda _: None, tmp_path))
     text = "\n".join(said)
     table = said[1].splitlines()
     assert all(len(line) <= 80 for line in table)

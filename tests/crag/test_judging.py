@@ -223,7 +223,7 @@ def test_the_local_judge() -> None:
     )
     assert [row["is_correct"] for row in rows] == [True, False]
     assert rows[0]["api_response"]["judge"] == "local:0"
-    assert scores["about"]["judge"] == "local:0 7"
+    assert scores["about"]["judge"] == "local:0 8"
     assert "kappa" in scores["about"]["judge_agreement"]
 
 

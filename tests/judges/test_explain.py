@@ -40,7 +40,7 @@ def test_what_is_read_and_who_is_outvoted() -> None:
         '{"answer": "The protocol has 12 in favour and 34 against."}',
     )
     assert steps["read as"] == "The protocol has 12 in favour and 34 against."
-    assert steps["tier 0"].startswith("contained, CORRECT")
+    assert steps["tier 0"] == "contained, low-confidence, CORRECT at 0.50"
     assert steps["asserted"] == '"12"'
     assert steps["tier 1"].endswith("contained is outvoted")
     assert steps["elsewhere"].startswith("WRONG at")

@@ -95,7 +95,7 @@ def test_any_labels_can_be_learnt_from(rows: list[tuple[bool, tuple[float, ...]]
 def test_the_judge_says_what_the_labels_turned() -> None:
     """A turned verdict says so first and has the corrected probability; another version is another judge."""
     plain, fitted = LocalJudge(tier=0), LocalJudge(tier=0, fit=known())
-    row = ("Which city is it?", "Paris", "It was built long ago in Paris, they say.")
+    row = ("Which city is it?", "Paris", "It was built long ago in Paris.")
     before, after = plain.judge(*row), fitted.judge(*row)
     assert (before.verdict, after.verdict) == ("CORRECT", "WRONG")
     assert after.reasons == ("own-labels", *before.reasons)

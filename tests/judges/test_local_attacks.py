@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adjudge.judges._attacks import load_attacks
-from adjudge.judges.local._reading.sounds import is_spelling
+from adjudge.judges.local._name_forms import is_spelling
 from adjudge.judges.local._tier0 import assess
 from support import assert_linear, golden
 

@@ -28,11 +28,7 @@ FAUST = "Who wrote Faust?", "Goethe"
         (CAPITAL, "Although some people say Brasília, the capital is actually Rio de Janeiro."),
         (CAPITAL, "Many think it is Brasília. It is Rio de Janeiro."),
         (FAUST, "Everyone assumes Goethe. The author is Schiller."),
-        (MURDER, "Polonius did it and let Claudius take the blame."),
-        (MURDER, "Polonius killed him and framed Claudius."),
-        (PHONE, "Before Alexander Graham Bell, there was Antonio Meucci, who invented it."),
         (WALL, "The protests started in 1989, but the wall itself came down in 1991."),
-        (("When did the war end?", "1945"), "The war started in 1945. It ended in 1948."),
         (TOWER, "It was begun in 1889 but only finished in 1893."),
     ],
 )

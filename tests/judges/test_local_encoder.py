@@ -188,11 +188,7 @@ def test_the_encoders_have_a_name() -> None:
     """Where the encoders turn what tier 0 says, the first reason says so."""
     turned = [
         ("What is the song about?", "the environment", "Pollution and destruction of nature"),
-        (
-            "Where do you keep the bread?",
-            "in the freezer",
-            "It used to be in the freezer; these days it lies on top of it.",
-        ),
+        ("How many votes did it get in favour?", "34", "The protocol has 12 in favour and 34 against."),
     ]
     reasons = [LocalJudge(tier=1).judge(*row).reasons[0] for row in turned]
     assert reasons == ["same-meaning", "other-meaning"]

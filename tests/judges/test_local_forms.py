@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._reading.candidate import Candidate
-from adjudge.judges.local._reading.words import mended
+from adjudge.judges.local._pair import Candidate
 from adjudge.judges.local._tier0 import assess
+from adjudge.judges.local._words import mended
 from support import assert_linear, golden
 
 
@@ -17,12 +17,6 @@ def test_row(row: dict[str, Any]) -> None:
     """What is the reference in another form is right, what only looks like it is wrong, each under its name."""
     seen = assess(row["question"], tuple(row["reference"]), row["response"])
     assert (seen.is_right, seen.reasons[0]) == (row["expected"] == "CORRECT", row["reason"]), row["why"]
-
-
-def test_a_name_beside_brackets_is_ruled_in() -> None:
-    """Who plays a role is named in brackets: no model has a say there."""
-    for response in ("Arya Stark (Maisie Williams)", "Maisie Williams (Arya Stark)"):
-        assert assess("Who is the sister in the series?", ("Maisie Williams",), response).ruled
 
 
 @given(st.text(st.characters(codec="cp1252"), max_size=20))

@@ -1,26 +1,35 @@
 """How tier 1 weighs what the encoders say, and how far it is bounded, with trees made up so that sums are plain."""
 
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from math import exp, log1p
 
 import pytest
 
-from adjudge.judges.local import LocalJudge, _tier0, _tier1
-from adjudge.judges.local._assessment import Assessment
+from adjudge.judges.local import LocalJudge, _features, _tier0, _tier1
 from adjudge.judges.local._features import NAMES
 from adjudge.judges.local._meaning import COSINES
-from adjudge.judges.local._model import Fusion, Model, Trees, load_model
+from adjudge.judges.local._mentions import Cues
+from adjudge.judges.local._model import Fusion, Model, Trees, load_fusion, load_model
+from adjudge.judges.local._pair import Candidate, prepare
 from adjudge.judges.local._reader import SAID
-from adjudge.judges.local._reading.candidate import Candidate
-from adjudge.judges.local._reading.reference import prepare
-from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted
-from adjudge.judges.local._tier1 import Reading, are_names, assess_many, earned, fused, read_rows
+from adjudge.judges.local._tier0 import OVERTURNED, assess, doubted, earned
+from adjudge.judges.local._tier1 import Reading, are_names, assess_many, fused, read_rows
+from adjudge.judges.local._tiers import Assessment
 
 NONE = (0.0,) * len(NAMES)
 CARD: dict[str, float] = {}
-MODEL = Model({}, NAMES, Trees((), 0.0, 1.0, 0.0), Trees((), -3.0, 1.0, 0.0), {"share": 0.25, "words": 5}, CARD)
+EVEN = Trees((), 0.0, 1.0, 0.0)
+MODEL = Model(
+    learnt=({}, Cues({}, frozenset())),
+    names=NAMES,
+    phrases=EVEN,
+    mentions=EVEN,
+    statements=Trees((), -3.0, 1.0, 0.0),
+    doubt={"share": 0.25, "words": 5},
+    earned={},
+    card=CARD,
+)
 JUDGED = len(NAMES)
 LEVELS = (-8.0, -3.0, -2.0, -1.0, -0.2, -0.01, 0.0, 0.2, 1.0, 2.0, 3.0, 8.0)
 
@@ -69,7 +78,14 @@ def chance(log_odds: float) -> float:
 
 def sure_of(log_odds: float) -> Model:
     """Return a model of tier 0 that says the same of every phrase, with the trained weights of words."""
-    return replace(MODEL, weights=load_model().weights, phrases=Trees((), log_odds, 1.0, 0.0))
+    same = Trees((), log_odds, 1.0, 0.0)
+    return replace(MODEL, learnt=load_model().learnt, phrases=same, mentions=same)
+
+
+def put_in(monkeypatch: pytest.MonkeyPatch, model: Model) -> None:
+    """Put a model in the place of the trained one, wherever tier 0 asks for it."""
+    for module in (_features, _tier0):
+        monkeypatch.setattr(module, "load_model", lambda: model)
 
 
 def test_what_is_weighed() -> None:
@@ -234,7 +250,7 @@ def test_other_scripts_with_the_trained_parts(references: tuple[str, ...], is_re
     own = assess(*row)
     assert not own.ruled
     assert not own.is_right
-    assert (assess_many([row]) != [earned(own)]) is is_read
+    assert (assess_many([row]) != [earned(own, load_fusion().earned)]) is is_read
 
 
 @pytest.mark.parametrize(
@@ -324,9 +340,8 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
         ("Is it?", "yes", "Yes, it is.", ("yes-no",), 0.95),
         ("Who?", "I don't know", "I do not know.", ("both-refuse",), 0.95),
         ("Which body is it?", "United Nations", "UN", ("acronym",), 0.95),
-        ("Which country?", "Burma", "Myanmar", ("same-place",), 0.95),
         ("Where was he born?", "Lyon", "In France.", ("coarser-place", "low-confidence"), 0.6),
-        ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.02),
+        ("Is it?", "yes", "No, it is not.", ("yes-no",), 0.05),
         ("Capital?", "Paris", "It is not Paris.", ("negated",), 0.02),
         ("Capital?", "Paris", "Solution:", ("vacuous",), 0.02),
     ],
@@ -334,7 +349,7 @@ def test_doubt_of_tier_0(probability: float, text: str, doubts: bool) -> None:
 def test_how_sure_rules_are(
     question: str, reference: str, text: str, reasons: tuple[str, ...], probability: float
 ) -> None:
-    """A rule that says right has .99, one that may err .95, a coarser place .6, what is wrong .02."""
+    """A rule that says right has .99, one that may err .95, a coarser place .6; wrong is .02, and .05 if it may err."""
     found = assess(question, (reference,), text)
     assert (found.reasons, found.ruled) == (reasons, True)
     assert found.probability == probability
@@ -344,7 +359,7 @@ def test_how_sure_rules_are(
     ("question", "reference", "text", "reason"),
     [
         ("Who?", "Barack Obama", "Michelle Obama", "near-name"),
-        ("How much is it?", "5 dollars", "5 euros", "other-unit"),
+        ("When did Rome fall?", "476 AD", "476 BC", "other-unit"),
     ],
 )
 def test_rules_about_words_bound_the_model(
@@ -352,8 +367,7 @@ def test_rules_about_words_bound_the_model(
 ) -> None:
     """However sure the model is, a rule about the words of an answer leaves it .18, before the doubt of short ones."""
     for log_odds, left in ((3.0, 0.18), (-3.0, chance(-3.0))):
-        model = sure_of(log_odds)
-        monkeypatch.setattr(_tier0, "load_model", partial(lambda model: model, model))
+        put_in(monkeypatch, sure_of(log_odds))
         found = assess(question, (reference,), text)
         assert (found.reasons, found.ruled, found.statement) == ((reason,), True, False)
         assert found.probability == pytest.approx(left + 0.25 * (1 - 2 * left))
@@ -376,7 +390,7 @@ def test_what_is_said_of_weak_rows(
     monkeypatch: pytest.MonkeyPatch, log_odds: float, words: int, said: tuple[str, ...]
 ) -> None:
     """More than 60 words are a long answer, and between .2 and .8, which is ±1.386 in log-odds, confidence is low."""
-    monkeypatch.setattr(_tier0, "load_model", lambda: sure_of(log_odds))
+    put_in(monkeypatch, sure_of(log_odds))
     text = " ".join(["A walk through Paris by night", *["and"] * (words - 6)])
     found = assess("Which city is it?", ("Paris",), text)
     assert (found.reasons[1:], found.ruled) == (said, False)

@@ -5,11 +5,10 @@ from typing import Any
 import pytest
 
 from adjudge.judges.local import AGREEMENT, LocalJudge, _tiers
-from adjudge.judges.local._assessment import Assessment
 from adjudge.judges.local._model import Trees, chance
 from adjudge.judges.local._tier0 import assess
 from adjudge.judges.local._tier1 import assess_many
-from adjudge.judges.local._tiers import AGREEMENTS
+from adjudge.judges.local._tiers import AGREEMENTS, Assessment
 
 LEAVES = Trees(((0, 2.0, (1, 5.0, 1.0, 2.0), 4.0), (1, 0.0, 10.0, 20.0)), start=0.5, scale=3.0, shift=-1.0)
 
@@ -65,7 +64,7 @@ def test_a_judgement_says_what_was_seen() -> None:
     """It has the chance to four digits, the names of what was seen, and these in words with the known agreement."""
     statement = "The switch opens a gap in the path, so the bulb has no closed path to the battery."
     question, references, text = "Why is the bulb off?", (statement,), "There is a gap in the path."
-    seen = assess(question, references, text)
+    (seen,) = _tiers.assessor(0)([(question, references, text)])
     found = LocalJudge(tier=0).judge(question, references, text)
     assert len(seen.reasons) > 1
     assert found.reasons == seen.reasons
@@ -116,7 +115,6 @@ def test_a_tier_has_its_own_words_and_assessor() -> None:
         ("5", ">5"),
         ("2", "√2"),
         ("3", "3²"),
-        ("007", "7"),
         ("Area 51", "Area 51²"),
         ("route 66", "route 66a"),
     ],

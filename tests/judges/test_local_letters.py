@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.options import by_letter, letter_of
-from adjudge.judges.local._reading.candidate import Candidate, read_question
+from adjudge.judges.local._options import by_letter, letter_of
+from adjudge.judges.local._pair import Candidate, read_question
 from adjudge.judges.local._tier0 import assess
 
 ASKED = read_question("Which one is it?")

@@ -112,10 +112,6 @@ def test_what_is_said_does_not_depend_on_hashes() -> None:
         ("x_2", "x^2", "other-number"),
         ("Article 5", "Article 5(a)", "other-number"),
         ("Room 5", "Room 5a", "other-number"),
-        ("007", "7", "other-number"),
-        ("02139", "2139", "other-number"),
-        ("-v", "-V", "other-code"),
-        ("-v", "--v", "other-code"),
         ("[0, 1)", "(0, 1]", "other-formula"),
     ],
 )

@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.members import by_members, is_ordered, lists_of
-from adjudge.judges.local._reading.candidate import Candidate, read_question
-from adjudge.judges.local._reading.reference import prepare
+from adjudge.judges.local._members import by_members, is_ordered, lists_of
+from adjudge.judges.local._pair import Candidate, prepare, read_question
 from adjudge.judges.local._tier0 import assess
 
 

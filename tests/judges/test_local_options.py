@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._lists.options import by_option, chosen, options_of, spoken
-from adjudge.judges.local._reading.candidate import Candidate
+from adjudge.judges.local._options import by_option, chosen, options_of, spoken
+from adjudge.judges.local._pair import Candidate
 from adjudge.judges.local._tier0 import assess
 
 PLANETS = "Which planet has the most mass? (A) Earth (B) Saturn (C) Jupiter (D) Neptune"
@@ -122,8 +122,6 @@ def test_the_option_in_words(question: str, reference: str, response: str) -> No
         (PLANETS, "C", "(A) Earth (B) Saturn (C) Jupiter (D) Neptune", "many-answers"),
         (PLANETS, "Jupiter", "B", "other-option"),
         (PLANETS, "Jupiter", "C) Saturn", "other-option"),
-        (PLANETS, "Jupiter", "Mars", "other-member"),
-        (PLANETS, "C", "Mars", "other-member"),
         (PLANETS, "Jupiter", "I would pick option D.", "other-option"),
         (PLANETS, "Jupiter", "Which planet has the most mass?", "repeats-question"),
         (PLANETS, "C", "Which planet has the most mass?", "repeats-question"),

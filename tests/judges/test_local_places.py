@@ -98,11 +98,7 @@ def test_the_table_is_made_from_wordnet(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("reference", "response"),
     [
-        ("2,579 steps", "2, 579"),
-        ("1,454 feet", "1, 454 feet"),
-        ("3.99 degrees", "about 3. 99 degrees"),
         ("10–12 years", "11. 5 years"),
-        ("12,345,678", "12, 345, 678"),
         ("Rosebud", "` ` rosebud''"),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._quantities.measures import is_same_measure, measures_in, measures_of
+from adjudge.judges.local._measures import is_same_measure, measures_in, measures_of
 from adjudge.judges.local._tier0 import assess
 from support import golden
 

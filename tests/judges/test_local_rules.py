@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._reading.facts import Date, dates_of, number_standing, numbers_of, span_standing, spans_of
-from adjudge.judges.local._reading.words import stem, words
+from adjudge.judges.local._facts import Date, dates_of, number_standing, numbers_of, span_standing, spans_of
 from adjudge.judges.local._tier0 import assess
+from adjudge.judges.local._words import stem, words
 
 WHO = "Who painted it?"
 

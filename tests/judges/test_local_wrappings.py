@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local._reading.wrapping import unwrapped
+from adjudge.judges.local._answer import unwrapped
 from adjudge.judges.local._tier0 import assess
 from support import assert_linear
 

@@ -7,12 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.judges.local import LocalJudge, _encoder, _sequence
-from adjudge.judges.local._assessment import Assessment
+from adjudge.judges.local import LocalJudge, _encoder, _pair, _sequence
 from adjudge.judges.local._encoder import ids_of
-from adjudge.judges.local._reading import candidate as _candidate
-from adjudge.judges.local._reading import reference as _reference
 from adjudge.judges.local._sequence import CLS, SEP, plain
+from adjudge.judges.local._tiers import Assessment
 from adjudge.processes import WorkerPool
 from judges.odd_rows import ROWS
 
@@ -39,7 +37,7 @@ def test_any_row_has_its_outcome(pool: WorkerPool, name: str) -> None:
 
 def test_long_texts_are_not_kept() -> None:
     """What is kept for the next row are short texts, so that a process does not grow with the rows that it judged."""
-    caches = (_encoder._kept_ids, _sequence._kept_words, _reference._cached, _candidate._cached)
+    caches = (_encoder._kept_ids, _sequence._kept_words, _pair._cached, _pair._cached_question)
     for cache in caches:
         cache.cache_clear()  # a full one does not grow
     judge = LocalJudge(tier=1)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from adjudge.crag import CRAGEvaluator, sample
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.statistics import paired_difference
 
 METRICS = {
@@ -22,7 +22,7 @@ METRICS = {
 SHOWN = (("atlas", "sample-14-3"), ("atlas", "sample-10-1"), ("atlas", "sample-16-2"), ("cinder", "sample-24-3"))
 
 
-def chapter(stage: Stage) -> None:
+def chapter(scene: Scene) -> None:
     """Evaluate the three agents of the sample; show their scores, and how far two of them differ."""
     results: dict[str, Sequence[Mapping[str, Any]]] = {}
     scores: dict[str, Mapping[str, Any]] = {}
@@ -30,7 +30,7 @@ def chapter(stage: Stage) -> None:
         evaluator = CRAGEvaluator(sample.conversations(), sample.agent(name), "local", show_progress=False)
         results[name], scores[name] = evaluator.evaluate_agent()
     whole = scores[sample.AGENTS[0]]["all"]
-    stage.say(
+    scene.say(
         f"5. Benchmarks: {len(sample.AGENTS)} agents in {whole['conversations']} conversations about images, "
         f"{whole['total']:.0f} turns, with the files and scores of CRAG-MM"
     )
@@ -40,11 +40,11 @@ def chapter(stage: Stage) -> None:
         label = "a miss" if row["is_miss"] else "correct" if row["is_correct"] else "a hallucination"
         said = [f"wanted {row['ground_truth']!r}", f"{name} said {row['agent_response']!r}", f"counted as {label}"]
         lines += [f"    {row['query']}", *(f"        {line}" for line in said)]
-    stage.say("\n".join(lines))
-    stage.say("\n".join(_table(scores)))
-    stage.say(_compare(results, *sample.AGENTS[:2]))
+    scene.say("\n".join(lines))
+    scene.say("\n".join(_table(scores)))
+    scene.say(_compare(results, *sample.AGENTS[:2]))
     such = "" if shown[2][1]["is_correct"] else ", such as the third answer above"
-    stage.say(
+    scene.say(
         "The intervals know that turns of one conversation are not independent. The judge in the package knows no "
         f'facts and misses some paraphrases{such}; eval_model_name="gpt-4o" asks a large model instead.'
     )

@@ -11,7 +11,7 @@ from functools import partial
 from textwrap import shorten
 from typing import Any
 
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.environments import Context, ScienceWorldTask, close_pools
 from adjudge.environments.alfworld import games
 from adjudge.environments.tools import alfworld_step, scienceworld_step, webshop_click, webshop_search
@@ -57,14 +57,14 @@ def _household() -> Episode:
     )
 
 
-def chapter(stage: Stage) -> None:
+def chapter(scene: Scene) -> None:
     """Play one episode of each environment that there is."""
-    stage.say(
+    scene.say(
         "7. Environments: one short episode in each. The agent's tools and its reward reach the same live instance "
         "through the rollout's context, and a dead instance is an error, never a bad agent"
     )
-    asyncio.run(_play_all(stage.say))
-    stage.say(
+    asyncio.run(_play_all(scene.say))
+    scene.say(
         "The shop follows WebShop's rules on items of our own: these are adjudge shop numbers, not WebShop scores. "
         "ScienceWorld and ALFWorld are the real ones, in worker processes: a few serve thousands of rollouts, and one "
         "that is killed is replaced, its episode replayed. Play yourself: adjudge shop play 7. More is in "

@@ -1,6 +1,6 @@
 r"""Chapter 2: mathematical equality, decided in microseconds and impossible to hang."""
 
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.rewards.math import compare
 
 PAIRS = (
@@ -12,11 +12,11 @@ PAIRS = (
 )
 
 
-def chapter(stage: Stage) -> None:
+def chapter(scene: Scene) -> None:
     """Compare a few answers and show how each was decided."""
     lines = ["2. Mathematics: is the answer equal to the gold one? Nothing that a model wrote is ever executed"]
     for response, gold in PAIRS:
         verdict = compare(response, gold)
         word = "equal" if verdict.equal else "not equal"
         lines.append(f"    {response}   against   {gold}\n        {word}, {verdict.reason} (tier {verdict.tier})")
-    stage.say("\n".join(lines))
+    scene.say("\n".join(lines))

@@ -7,7 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from adjudge.datasets import read_rows
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.model import Trajectory
 from adjudge.runs import score_file
 
@@ -20,17 +20,17 @@ def sample_path() -> Path:
         return path
 
 
-def chapter(stage: Stage) -> None:
+def chapter(scene: Scene) -> None:
     """Score the sample rollouts and show the scores."""
     path = str(sample_path())
     rows = [row.columns for row in read_rows(path) if row.columns is not None]
-    stage.say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
+    scene.say(f"1. Rewards: {len(rows)} rollouts of a small research assistant, each scored by {len(SCORERS)} rewards")
     for row in (rows[1], rows[7], rows[18]):
         used = ", ".join(Trajectory.from_messages(row["trajectory"]).tools_used) or "none"
         lines = [f"wanted {row['answer']!r}", f"got    {row['final_response']!r}", f"tools  {used}"]
-        stage.say("\n        ".join([f"    {row['question']}", *lines]))
-    stage.show(score_file(path, SCORERS))
-    stage.say(
+        scene.say("\n        ".join([f"    {row['question']}", *lines]))
+    scene.show(score_file(path, SCORERS))
+    scene.say(
         "Three rows of the sample are broken on purpose, and two have no record of tool calls. They are counted apart "
         "and named, never scored 0, and the lines below the table say where the mean would lie with them."
     )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from textwrap import wrap
 from typing import Any
 
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.model import Case, Trajectory
 from adjudge.scenarios import CheckOptions, CheckResult, check, sample
 
@@ -21,21 +21,21 @@ def new_version(question: str, history: list[Mapping[str, Any]], case: Case) -> 
     return (sample.lossy_answer if question == HOLES else sample.faulty_answer)(question, history, case)
 
 
-def chapter(stage: Stage) -> None:
+def chapter(scene: Scene) -> None:
     """Check the old and the new version; show how each scenario ended, and what the exit codes mean."""
     gate = {"max_unscored": 0.1}
     old, new = (
-        check(sample.SCENARIOS, CheckOptions(agent=agent, gate=gate, run=stage.new_run(name)))
+        check(sample.SCENARIOS, CheckOptions(agent=agent, gate=gate, run=scene.new_run(name)))
         for name, agent in (("old", sample.answer), ("new", new_version))
     )
-    stage.say(
+    scene.say(
         f"6. Gates: {len(new.run.results)} scenarios of a system with several agents (adjudge check). The version in "
         f"production: {old.run.passes['passed']} passed, exit code {old.exit_code}. The new one:"
     )
-    stage.say("\n".join(_table(new)))
+    scene.say("\n".join(_table(new)))
     reasons = [f"  {one.verdict:<9}  {one.name}: {one.reason}" for one in new.decision.findings]
-    stage.say("\n".join([f"  gate: {new.decision.verdict}, exit code {new.exit_code}", *reasons]))
-    stage.say(
+    scene.say("\n".join([f"  gate: {new.decision.verdict}, exit code {new.exit_code}", *reasons]))
+    scene.say(
         "Exit code 1 means that the gate failed, and nothing else. The last scenario is not a failure: spans of its "
         "trace were lost, and neither pass nor fail can rest on what was not recorded. This gate lets a tenth of the "
         "runs be so; with more of them the exit code would be 3, undecided, as when an agent or a judge is down."

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping
 
 from adjudge.demo import _crag, _environments, _judges, _math, _report, _rewards, _scenarios
-from adjudge.demo._stage import Stage
+from adjudge.demo._scene import Scene
 from adjudge.errors import UsageError
 from adjudge.files import user_folder
 from adjudge.runs import Summary
 
-CHAPTERS: Mapping[str, Callable[[Stage], None]] = {
+CHAPTERS: Mapping[str, Callable[[Scene], None]] = {
     "rewards": _rewards.chapter,
     "math": _math.chapter,
     "judges": _judges.chapter,
@@ -30,12 +30,12 @@ def tour(say: Callable[[str], None], show: Callable[[Summary], None], chapter: s
         raise UsageError(f"the tour has no chapter {chapter!r}; it has {', '.join(CHAPTERS)}", code="unknown-chapter")
     folder = user_folder("cache") / "demo"
     folder.mkdir(parents=True, exist_ok=True)
-    stage = Stage(say, show, folder)
+    scene = Scene(say, show, folder)
     if chapter is not None:
-        CHAPTERS[chapter](stage)
+        CHAPTERS[chapter](scene)
         return
     for play in CHAPTERS.values():
-        play(stage)
+        play(scene)
     say(
         "Try it on your own rows:\n"
         "    adjudge score rows.jsonl --scorer qa_f1_reward --out scores.jsonl\n"

@@ -1,18 +1,22 @@
 """What tier 0 sees of a question, its references and a candidate, as numbers: `NAMES` says which.
 
-`observe` gives them together with the reference that they are about and the signs that rules go by.
+`observe` gives them together with the reference that they are about and the signs that rules go by. A
+`Pair` is what a rule is given.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from math import log1p
 
-from adjudge.judges.local._denials.standing import Standing
-from adjudge.judges.local._names.namesakes import is_near_name
+from adjudge.judges.local._clauses import Standing
+from adjudge.judges.local._limits import LEAST
+from adjudge.judges.local._mentions import MENTIONED, NOTHING, Cues, mentioned
+from adjudge.judges.local._model import chance, load_model
+from adjudge.judges.local._name_forms import is_near_name
 from adjudge.judges.local._nearness import (
     Overlap,
+    Seen,
     Weights,
     bigrams,
     clash,
@@ -27,9 +31,9 @@ from adjudge.judges.local._nearness import (
     strangers,
     trigram,
 )
-from adjudge.judges.local._reading.candidate import KINDS, Candidate, Question
-from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import DENIALS, REFUSAL
+from adjudge.judges.local._pair import KINDS, Candidate, Prepared, Question, Reference, read_question
+from adjudge.judges.local._quantities import stated
+from adjudge.judges.local._words import DENIALS, REFUSAL
 
 HEDGE = re.compile(
     r"\b(?:perhaps|maybe|possibly|probably|might|could be|may be|may have|likely|unclear|uncertain|either|depends|"
@@ -41,6 +45,7 @@ _HEDGING = frozenset(
     " think believe sources specified specific definitive debated".split()
 )
 _REFUSING = frozenset("i im ai no enough unable unanswerable unclear clear more additional provide".split())
+_LOOKED_AT = 3  # references whose mentions are read
 _ASKS = {kind: tuple(float(kind == one) for one in KINDS) for kind in (None, *KINDS)}
 
 NAMES = (
@@ -61,33 +66,17 @@ NAMES = (
     # whether it is vouched for
     "refusal", "hedges", "denials", "denial_mismatch", "denial_gold", "negated", "hedged",
     "members", *(f"asks_{kind}" for kind in KINDS),
+    # how a longer response mentions a reference
+    *MENTIONED,
 )  # fmt: skip
 """The names of the features, in their order."""
 
-
-@dataclass(slots=True)
-class Seen:
-    """What was seen: the reference that is nearest, what rules go by, and the numbers."""
-
-    best: Reference | None
-    contained: bool
-    complete: bool  # every word of some reference is there
-    standing: Standing
-    numbers: str
-    dates: str
-    refuses: bool
-    rivals: int
-    own_items: int
-    number_match: bool
-    acronym: bool
-    is_part: bool  # the candidate is the better part of a reference
-    members: float
-    near_name: bool
-    values: list[float] = field(default_factory=list)  # the features
+_MENTIONS = NAMES.index("mentions")
 
 
-def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Seen:
-    """Look at a candidate."""
+def observe(asked: Question, prepared: Prepared, candidate: Candidate, learnt: tuple[Weights, Cues]) -> Seen:
+    """Look at a candidate, with what was learnt of stems and of cues."""
+    weights, cues = learnt
     found = overlap(asked, prepared, candidate, weights)
     numbers, number_match = numbers_in(found.best, prepared, candidate)
     foreign_items, own_items = rivals(candidate, prepared, asked)
@@ -108,6 +97,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         found.reverse >= 0.5,
         members_in(found.best, candidate.unique),
         may_be_near and is_near_name(prepared, candidate, asked, has_part=found.full > 0),
+        stated(asked, prepared, candidate),
     )
     seen.values = [
         *_of_overlap(found, max(1, len(prepared.references))),
@@ -120,6 +110,7 @@ def observe(asked: Question, prepared: Prepared, candidate: Candidate, weights: 
         *_of_doubts(seen, candidate),
         seen.members,
         *_ASKS[asked.kind],
+        *_of_mentions(seen, asked, prepared, candidate, cues),
     ]
     return seen
 
@@ -223,6 +214,16 @@ def _of_facts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
     )
 
 
+def _of_mentions(
+    seen: Seen, asked: Question, prepared: Prepared, candidate: Candidate, cues: Cues
+) -> tuple[float, ...]:
+    """Return how references that are there are mentioned; a short candidate mentions nothing else."""
+    if not (seen.contained or seen.stated) or len(candidate.plain) <= LEAST:
+        return NOTHING
+    there = [one.stems for one in prepared.references if one.padded in candidate.padded]
+    return mentioned(asked.content, there[:_LOOKED_AT], candidate.text, cues, seen.stated)
+
+
 def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
     """Return whether a candidate refuses, hedges or denies."""
     # A look into a set is cheaper than a search that nearly always fails.
@@ -238,3 +239,56 @@ def _of_doubts(seen: Seen, candidate: Candidate) -> tuple[float, ...]:
         float(seen.standing is Standing.NEGATED),
         float(seen.standing is Standing.HEDGED),
     )
+
+
+class Pair:
+    """A question, its references and a candidate as rules see them; what is seen of them is looked at when it is asked.
+
+    `text` is the whole response, `answer` what is judged of it, from which the candidate was read.
+    """
+
+    __slots__ = ("_chance", "_seen", "answer", "asked", "candidate", "prepared", "question", "text")
+
+    def __init__(self, question: str, prepared: Prepared, candidate: Candidate, text: str, answer: str) -> None:
+        self.question = question
+        self.asked = read_question(question)
+        self.prepared = prepared
+        self.candidate = candidate
+        self.text = text
+        self.answer = answer
+        self._seen: Seen | None = None
+        self._chance: float | None = None
+
+    @property
+    def seen(self) -> Seen:
+        """What tier 0 sees of it."""
+        if self._seen is None:
+            self._seen = observe(self.asked, self.prepared, self.candidate, load_model().learnt)
+        return self._seen
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a reference is there: what is said of it weighs more than what is beside it."""
+        return self.seen.contained or self.seen.complete
+
+    @property
+    def is_mention(self) -> bool:
+        """Whether a longer response mentions a reference: it may be something else there than the answer."""
+        return bool(self.seen.values[_MENTIONS]) and not self.prepared.explains
+
+    @property
+    def chance(self) -> float:
+        """What the model says: the probability that the candidate is right."""
+        if self._chance is None:
+            model = load_model()
+            # Explanations, mentions and short phrases were learnt apart: the same features mean different things there.
+            phrases = model.mentions if self.is_mention else model.phrases
+            trees = model.statements if self.prepared.explains else phrases
+            self._chance = chance(trees.log_odds(self.seen.values))
+        return self._chance
+
+    def having(self, candidate: Candidate) -> Pair:
+        """Return the pair with another candidate; itself, if it is the same."""
+        if candidate is self.candidate:
+            return self
+        return Pair(self.question, self.prepared, candidate, self.text, self.answer)

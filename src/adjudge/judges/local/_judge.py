@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from adjudge.errors import DataError, UsageError
 from adjudge.judges.columns import Material, material_of
-from adjudge.judges.local._assessment import RULED_OUT, Assessment
-from adjudge.judges.local._tiers import AGREEMENTS, TIERS, assessor, best_tier, threshold_of
+from adjudge.judges.local._tiers import AGREEMENTS, RULED_OUT, TIERS, Assessment, assessor, best_tier, threshold_of
 from adjudge.model import Judgement
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from adjudge.judges.local._explain import Explanation
     from adjudge.model import Ask, ChatModel
 
-VERSION = "7"
+VERSION = "8"
 OWN_LABELS = "own-labels"
 """The reason of a verdict that a fit has turned."""
 

@@ -14,6 +14,7 @@ from math import exp
 from typing import Any
 
 from adjudge.errors import DataError
+from adjudge.judges.local._mentions import Cues
 
 Tree = Any
 """A leaf is a number; any other node is (feature, threshold, tree up to the threshold, tree above it)."""
@@ -45,11 +46,13 @@ class Trees:
 class Model:
     """Everything that was learnt, and from what."""
 
-    weights: Mapping[str, int]
+    learnt: tuple[Mapping[str, int], Cues]  # what stems say, and what cues of mentions do
     names: tuple[str, ...]
     phrases: Trees
+    mentions: Trees  # of phrases that a longer response mentions
     statements: Trees
     doubt: Mapping[str, float]
+    earned: Mapping[str, float]  # what WRONG was worth on rows from elsewhere: factors of its log-odds, by `how_wrong`
     card: Mapping[str, Any]  # seed, command, data hashes, figures
 
 
@@ -81,11 +84,13 @@ def load_model() -> Model:
     """Read tier 0's data file, once."""
     record = _read(FILE)
     return Model(
-        record["weights"],
+        (record["weights"], Cues(record["cues"], frozenset(record["words"]))),
         tuple(record["names"]),
         _trees(record["phrases"]),
+        _trees(record["mentions"]),
         _trees(record["statements"]),
         record["doubt"],
+        record["earned"],
         record["card"],
     )
 

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from adjudge.judges.local._denials.standing import Standing, standing
-from adjudge.judges.local._reading.candidate import Candidate, Question
-from adjudge.judges.local._reading.facts import number_standing, span_standing, spans_of
-from adjudge.judges.local._reading.reference import Prepared, Reference
-from adjudge.judges.local._reading.words import STOP
+from adjudge.judges.local._clauses import Standing, standing
+from adjudge.judges.local._facts import number_standing, span_standing, spans_of
+from adjudge.judges.local._limits import REFERENCES
+from adjudge.judges.local._pair import Candidate, Prepared, Question, Reference
+from adjudge.judges.local._words import STOP
 
 Weights = Mapping[str, int]
 """How much a stem says: its inverse document frequency, in hundredths; the empty one is for all that are not listed."""
 
 _SPOKEN = 30  # words among which those may be that a reference abbreviates
-_LOOKED_AT = 50  # references whose numbers and dates are compared
 
 
 @dataclass(slots=True)
@@ -36,6 +35,28 @@ class Overlap:
     size: int = 0
     reverse: float = 0.0
     standing: Standing | None = None
+
+
+@dataclass(slots=True)
+class Seen:
+    """What was seen: the reference that is nearest, what rules go by, and the numbers."""
+
+    best: Reference | None
+    contained: bool
+    complete: bool  # every word of some reference is there
+    standing: Standing
+    numbers: str
+    dates: str
+    refuses: bool
+    rivals: int
+    own_items: int
+    number_match: bool
+    acronym: bool
+    is_part: bool  # the candidate is the better part of a reference
+    members: float
+    near_name: bool
+    stated: tuple[tuple[int, int], ...]  # where a longer candidate states the number of a reference in other words
+    values: list[float] = field(default_factory=list)  # the features
 
 
 def overlap(asked: Question, prepared: Prepared, candidate: Candidate, weights: Weights) -> Overlap:
@@ -113,7 +134,7 @@ def gives_number(prepared: Prepared, candidate: Candidate) -> bool:
     """Whether the numbers of some reference are there, perhaps rounded."""
     given = candidate.numbers
     return bool(given) and any(
-        one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:_LOOKED_AT]
+        one.numbers and _standing(one, given) in ("match", "rounded") for one in prepared.references[:REFERENCES]
     )
 
 
@@ -128,7 +149,7 @@ def _standing(reference: Reference, given: Mapping[float, str]) -> str:
 
 def dates_in(prepared: Prepared, candidate: Candidate) -> str:
     """Say how the references' dates stand: the best of them counts."""
-    dated = [one for one in prepared.references[:_LOOKED_AT] if one.dates or one.spans]
+    dated = [one for one in prepared.references[:REFERENCES] if one.dates or one.spans]
     if not dated:
         return "none"
     given, spans = candidate.dates, spans_of(candidate.plain, candidate.text)
@@ -219,7 +240,7 @@ def is_glued(prepared: Prepared, candidate: Candidate) -> bool:
     joined = candidate.joined
     return any(
         len(one.stems) > 1 and len(one.padded) > 9 and one.padded.replace(" ", "") in joined
-        for one in prepared.references[:_LOOKED_AT]
+        for one in prepared.references[:REFERENCES]
     )
 
 

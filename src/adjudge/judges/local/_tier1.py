@@ -15,15 +15,16 @@ from math import expm1, log
 from typing import TYPE_CHECKING
 
 from adjudge.judges.local import _tier0
-from adjudge.judges.local._assessment import UNSURE, Assessment
+from adjudge.judges.local._answer import answer_of
 from adjudge.judges.local._encoder import logits
 from adjudge.judges.local._features import NAMES
-from adjudge.judges.local._lists.options import spoken
+from adjudge.judges.local._limits import REFERENCES
 from adjudge.judges.local._meaning import COSINES, cosines
 from adjudge.judges.local._model import chance, load_fusion
+from adjudge.judges.local._options import spoken
 from adjudge.judges.local._reader import SAID, Asserted, places_of, read_many
-from adjudge.judges.local._reading.answer import answer_of
-from adjudge.judges.local._tier0 import OVERTURNED
+from adjudge.judges.local._tier0 import OVERTURNED, earned
+from adjudge.judges.local._tiers import UNSURE, Assessment
 
 if TYPE_CHECKING:
     from adjudge.judges.local._encoder import Row
@@ -33,8 +34,6 @@ _YES_NO = re.compile(r"(?:^|[.!?:;,\n])\W*(?:yes|no)\b", re.IGNORECASE)
 _SIZE, _GIVEN, _CONTAINED, _ALIKE = (NAMES.index(name) for name in ("size", "references", "contained", "trigram"))
 _NEAR = COSINES.index("text_best")
 _SURE_OF, _ODDS = (SAID.index(name) for name in ("said_sure", "said_odds"))
-_CERTAIN = frozenset(("vacuous", "injected-verdict"))  # wrong for what a response does, whatever the question is
-_LOOKED_AT = 50  # references that are looked at
 _FAR = 15.0  # log-odds beyond which it makes no difference
 _SHARE = 0.001  # the least probability that is told from none
 _LONG = 12  # words of an assertion
@@ -74,19 +73,7 @@ def assess_many(rows: Sequence[Row]) -> list[Assessment]:
     found = [_tier0.assess(*row) for row in rows]
     for at, reading in read_rows(rows, found).items():
         found[at] = fused(found[at], reading)
-    return [one if one.is_right or one.reasons[0] in _CERTAIN else earned(one) for one in found]
-
-
-def earned(seen: Assessment) -> Assessment:
-    """Return an assessment that says WRONG as surely as such verdicts were right on rows from elsewhere.
-
-    Training rows are trivia, where nearly all that is in other words than the reference is wrong. Elsewhere less is.
-    """
-    share = max(seen.probability, _SHARE)
-    probability = chance(load_fusion().earned * log(share / (1 - share)))
-    if probability <= UNSURE[0] or "low-confidence" in seen.reasons:
-        return replace(seen, probability=probability)
-    return replace(seen, probability=probability, reasons=(*seen.reasons, "low-confidence"))
+    return [earned(one, load_fusion().earned) for one in found]
 
 
 def read_rows(rows: Sequence[Row], seen: Sequence[Assessment]) -> dict[int, Reading]:
@@ -137,7 +124,7 @@ def _bounded(value: float) -> float:
 
 def _is_latin(references: Sequence[str]) -> bool:
     """Whether a reference has letters or figures that the encoders know; of other scripts they know next to nothing."""
-    return any(_KNOWN.search(one) is not None for one in references[:_LOOKED_AT])
+    return any(_KNOWN.search(one) is not None for one in references[:REFERENCES])
 
 
 def fused(seen: Assessment, reading: Reading) -> Assessment:
@@ -168,7 +155,7 @@ def are_names(references: Sequence[str]) -> bool:
     >>> are_names(["Lake of Constance"]), are_names(["the lake"]), are_names(["1989"])
     (True, False, False)
     """
-    longer = ([word for word in one.split() if len(word) > 3] for one in references[:_LOOKED_AT])
+    longer = ([word for word in one.split() if len(word) > 3] for one in references[:REFERENCES])
     return any(
         words and words[0].isalpha() and all(word[0].isupper() or word[0].isdigit() for word in words)
         for words in longer

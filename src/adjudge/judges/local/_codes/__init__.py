@@ -1,1 +1,0 @@
-"""Answers in which every character counts: letters, codes, formulas, substances."""

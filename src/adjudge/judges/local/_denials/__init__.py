@@ -1,1 +1,0 @@
-"""What turns an answer round: denials, corrections, opposites, refusals, another answer beside it."""

@@ -1,1 +1,0 @@
-"""Answers of several members: lists, orders, the options of a question, open choices."""

@@ -1,1 +1,0 @@
-"""Numbers, units, sums of money, dates and times of day in all their writings."""

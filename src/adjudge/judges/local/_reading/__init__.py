@@ -1,1 +1,0 @@
-"""Questions, references and responses as they are compared: words, spellings, facts, clauses."""
