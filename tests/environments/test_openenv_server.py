@@ -186,9 +186,49 @@ async def test_a_reward_of_an_episode_that_openenv_played() -> None:
                 await ask("reset", seed=4, episode_id="e1")
                 await ask("step", message="go")
                 assert (await reward()).value == 0.25
-                async with socket(url) as other:
-                    await other("reset", seed=2, episode_id="e1")
-                    assert (await reward()).value == 0.0
+                await ask("reset", seed=2, episode_id="e1")
+                assert (await reward()).value == 0.0
+
+
+async def test_nobody_takes_a_rollout_that_is_played() -> None:
+    """Neither a socket nor single requests: they are refused, leave the episode alone, and give nothing back."""
+    async with (
+        Pool(FarSpec(), 3, "worker") as behind,
+        server(behind) as url,
+        Pool(FarSpec(), 2, HttpBackend(url)) as pool,
+        socket(url) as ask,
+    ):
+        async with Context("far", pools=[pool]) as context:
+            env = await context.acquire_resource("scienceworld")
+            await env.reset(4)
+            await env.step("go")
+            await ask("reset", seed=4, episode_id="near")
+            await ask("step", message="go")
+
+            async def values() -> list[Any]:
+                scorer = get_reward("scienceworld_reward")
+                found = [Context(name, pools=[reader]) for name in ("far", "near")]
+                return [(await scorer.ascore({"final_response": None}, context=one)).value for one in found]
+
+            async with Pool(FarSpec(), 2, HttpBackend(url)) as reader:
+                for name in ("far", "near"):
+                    async with socket(url) as other:
+                        await other("reset", seed=3, episode_id="mine")
+                        refused = (await other("reset", seed=2, episode_id=name))["data"]
+                        assert (refused["code"], refused["reason"]) == ("VALIDATION_ERROR", "rollout-shared")
+                        assert (await other("state"))["data"]["episode_id"] == "mine"
+                        assert await values() == [0.25, 0.25]
+                    assert await until(lambda: behind.counts().leased == 2)
+                    status, refused = await post(url, "reset", {"seed": 2, "episode_id": name})
+                    assert (status, refused["reason"]) == (422, "rollout-shared")
+                    assert (await post(url, "step", {"action": {"message": "x"}, "episode_id": name}))[0] == 422
+                    assert await until(lambda: behind.counts().leased == 2)
+                    assert await values() == [0.25, 0.25]
+            await env.step("go")
+            assert (await env.outcome()).reward == 0.5
+        # Given back, its id is free again.
+        async with socket(url) as other:
+            assert (await other("reset", seed=2, episode_id="far"))["type"] == "observation"
 
 
 async def test_who_may() -> None:

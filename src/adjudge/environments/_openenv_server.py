@@ -6,7 +6,7 @@
 
 Of a server with several kinds each has these below its name, /webshop/ws; the only kind of a server has them at the
 root, too. A task is what `reset` has under `task`, or else `seed`. A session that names its `episode_id` belongs to the
-rollout of that id: a reward in another process reaches it (see `_server`).
+rollout of that id: a reward in another process reaches it (see `_server`), and no other session may reset it.
 """
 
 import asyncio
@@ -130,23 +130,30 @@ class OpenEnvDoor:
                 if request.content_type != "application/json":
                     raise UsageError("the content type must be application/json", code="bad-content-type")
                 given = _DECODER.decode(await request.read() or b"{}")
-            play = await self._find(str(given.get("episode_id") or ""), is_new=what == "reset")
+            play = await self._find(given.get("episode_id"), is_new=what == "reset")
             if what == "reset":
                 return _json(200, await play.reset(given))
             return _json(200, await (play.state() if what == "state" else play.step(given.get("action"))))
         error = self._error(caught, what)
         return _json(_STATUS.get(error["code"], 500), {"detail": error["message"], **error})
 
-    async def _find(self, episode: str, *, is_new: bool) -> "_Play":
+    async def _find(self, episode: Any, *, is_new: bool) -> "_Play":
+        key = str(episode or "")
         # One at a time, so that two resets of one episode do not open two sessions.
         async with self._opening:
             for name in [name for name, play in self._single.items() if not play.lease.is_open]:
                 del self._single[name]
-            play = self._single.get(episode)
+            play = self._single.get(key)
             if play is None:
                 if not is_new:
                     raise EnvBadTask("no episode was started: reset it first")
-                play = self._single[episode] = await self._open()
+                play = await self._open()
+                try:
+                    play.claim(episode)
+                except UsageError:
+                    await play.close()
+                    raise
+                self._single[key] = play
         return play
 
     async def _health(self, request: "web.Request") -> "web.Response":  # noqa: ARG002 (a handler)
@@ -190,13 +197,22 @@ class _Play:
         self._episode: str | None = None
         self._steps = 0
 
+    def claim(self, episode: Any) -> None:
+        """Take the rollout whose id an episode has; raise `UsageError` where another session plays it."""
+        name = None if episode is None else str(episode)
+        if not self._server.claim(self._name, name, 0):
+            raise UsageError(
+                f"another session plays episode {name}: a reset would wipe it; give each episode an id of its own",
+                code="rollout-shared",
+            )
+        self._episode = name
+
     async def reset(self, given: Any) -> Fields:
         """Start an episode."""
         if not isinstance(given, Mapping):
             raise EnvBadTask("reset takes an object with task, or seed, and episode_id")
-        self._episode = None if given.get("episode_id") is None else str(given["episode_id"])
         # Claimed before it begins, so that nobody reads the episode before it under the new name.
-        self._server.claim(self._name, self._episode, None)
+        self.claim(given.get("episode_id"))
         await self.lease.reset(given.get("task", given.get("seed")))
         self._steps = 0
         return _observation(self.lease.first or Step(""))

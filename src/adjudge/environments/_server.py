@@ -233,18 +233,15 @@ class EnvServer:
             return EnvError(f"no {kind} environment of rollout {rollout} is known here", code=NO_ENVIRONMENT)
         return EnvDied(f"the {kind} environment of rollout {rollout} was {why} before it was read", code=f"lease-{why}")
 
-    def claim(self, name: str, rollout: str | None, turn: int | None) -> bool:
-        """Make a session the rollout's, unless it has one that is as new; without a turn this one is the newest."""
+    def claim(self, name: str, rollout: str | None, turn: int) -> bool:
+        """Make a session the rollout's, unless it has one that is as new."""
         session = self._sessions[name]
         other = self._sessions.get(self._claims.get((rollout, session.lease.spec.kind), ""))
-        if other is not None and other is not session and other.lease.is_open:
-            if turn is not None and other.turn >= turn:
-                return False
-            turn = other.turn + 1 if turn is None else turn
+        if other is not None and other is not session and other.lease.is_open and other.turn >= turn:
+            return False
         self._unclaim(session, "released")
         if rollout is None:
             return True
-        turn = turn or 0
         session.rollout, session.turn = rollout, turn
         self._claims[session.claim] = name
         self._past.pop(session.claim, None)
