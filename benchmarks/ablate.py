@@ -33,7 +33,7 @@ from adjudge.judges.local._rules import BY_STAGE
 HERE = Path(__file__).parent
 NATURAL = {"evouna_nq": "NQ", "evouna_tq": "TQ", "nq301": "NQ301", "semeval_beetle": "SemEval"}
 NATURAL["semeval_scients"] = "SemEval"
-HANDS = ("hand-a", "hand-c")  # the third one is sealed
+HANDS = ("hand-a", "hand-c")  # the third one was sealed when this was measured
 CANARIES = 400
 SETS = ("NQ", "TQ", "NQ301", "SemEval", *(f"everyday {n}" for n in (1, 2, 3)), *HANDS, "pairs", "attacks", "canaries")
 ENCODERS = frozenset("_encoder _explain _judge _meaning _model _reader _rubric _sequence _tier1 _tiers".split())

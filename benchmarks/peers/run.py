@@ -31,7 +31,7 @@ PAGE = ROOT / "docs" / "explanation" / "peers.md"
 VENVS = Path(os.environ.get("ADJUDGE_PEERS", ROOT / ".venv" / "peers"))
 PEERS = {
     "adjudge": "adjudge",
-    "openai": "bare openai SDK",
+    "openai": "bare openai SDK, read by hand",
     "autoevals": "autoevals `Factuality`",
     "openevals": "openevals `create_async_llm_as_judge`",
     "pydantic_evals": "pydantic-evals `LLMJudge`",
