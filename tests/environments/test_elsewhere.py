@@ -5,6 +5,7 @@ import os
 import random
 import signal
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -122,6 +123,25 @@ async def test_load_is_balanced() -> None:
         assert abs(found[running[0].url] - found[running[1].url]) <= 0.2 * len(leases) / 2
         for pool in pools:
             await pool.aclose()
+
+
+async def test_load_is_balanced_among_sessions_that_open_at_once() -> None:
+    """They are spread as they are chosen; where one host is nearly full, nobody waits for it."""
+    with servers(2, size=12) as running:
+        async with pool_at(*running, size=24) as pool:
+            found = where(await asyncio.gather(*(pool.acquire(f"r{number}") for number in range(16))))
+            assert abs(found[running[0].url] - found[running[1].url]) <= 2
+    with servers(2, size=6) as running:
+        async with pool_at(running[0], size=4) as first, pool_at(*running, size=8) as pool:
+            for number in range(4):
+                await first.acquire(f"x{number}")
+            found = where(await asyncio.gather(*(pool.acquire(f"r{number}", timeout=5) for number in range(8))))
+            assert found == {running[0].url: 2, running[1].url: 6}
+
+
+def where(leases: Sequence[Any]) -> Counter[str]:
+    """Count the sessions of each host."""
+    return Counter(lease.member.instance._url for lease in leases)
 
 
 async def test_a_dead_host_is_left_out_and_taken_back() -> None:

@@ -93,6 +93,20 @@ def test_a_fault_is_the_same_fault(tmp_path: Path) -> None:
         score_file(answers(tmp_path, 5), ["qa_f1_rewrd"], map_over=map_chunks)
 
 
+def test_a_scorer_that_ends_its_process(tmp_path: Path) -> None:
+    """Its rows are tried a few times elsewhere, and then the run ends as it does without Ray: nobody waits for ever."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"final_response": "a"}\n{"final_response": "die"}\n', encoding="utf-8")
+    command = [sys.executable, "-m", "adjudge", "score", str(path), "--scorer", "trainers.scorers_for_ray:deadly"]
+    bare = {**os.environ, "RAY_ADDRESS": ""}
+    ends = [
+        subprocess.run([*command, *more], check=False, capture_output=True, text=True, env=bare, timeout=240)
+        for more in (["--workers", "2"], ["--ray", "local"])
+    ]
+    assert [end.returncode for end in ends] == [3, 3]
+    assert "died 4 times" in ends[1].stderr
+
+
 def test_the_commands(tmp_path: Path) -> None:
     """`--ray local` starts one of its own, and ends it."""
     rows = answers(tmp_path, 500)

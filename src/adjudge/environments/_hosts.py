@@ -2,8 +2,8 @@
 
     reachable ──(no answer)──> left out for 1, 2, 4 ... 30 s ──(then asked again)──> reachable
 
-Load is what the servers themselves say, because other processes have sessions there too, and what is being opened from
-here. A session stays where it was opened.
+Load is what the servers themselves say, because other processes have sessions there too, and what was sent there from
+here after they were asked. A session stays where it was opened.
 """
 
 import asyncio
@@ -26,11 +26,11 @@ Load = tuple[int, int]  # sessions that are held or waited for, and how many the
 class Host:
     """One server, and whether it has answered lately."""
 
-    __slots__ = ("_failures", "_out_until", "opening", "url")
+    __slots__ = ("_failures", "_out_until", "sent", "url")
 
     def __init__(self, url: str) -> None:
         self.url = url.rstrip("/")
-        self.opening = 0  # sessions that are being opened from here, which the server may not have counted yet
+        self.sent = 0  # sessions that were sent here so far
         self._failures = 0
         self._out_until = 0.0
 
@@ -63,20 +63,30 @@ class Hosts:
         self.all = [Host(url) for url in dict.fromkeys(url.rstrip("/") for url in given)]
 
     async def by_load(self, ask: Callable[[Host], Awaitable[Load]]) -> list[Host]:
-        """Return the servers that answer, the one with the least to do first."""
+        """Return the servers that answer, the one with the least to do first.
+
+        A session that is sent to it must be counted before anything is awaited: others that ask at the same time have
+        had the same answers.
+        """
         if len(self.all) == 1:
             return self.all
         # Where all are left out, the caller waits for one of them anyway: all are asked.
         asked = [host for host in self.all if not host.is_out] or self.all
         loads = await asyncio.gather(*(self._load(host, ask) for host in asked))
         # Equal ones in any order, or many processes with one session each would all choose the first.
-        found = [(load, random.random(), host) for load, host in zip(loads, asked, strict=True) if load is not None]  # noqa: S311
+        found = [
+            ((busy + host.sent) / max(1, size), random.random(), host)  # noqa: S311
+            for host, load in zip(asked, loads, strict=True)
+            if load is not None
+            for busy, size in [load]
+        ]
         if not found:
             raise EnvDied(f"none of the environment servers answers: {', '.join(host.url for host in asked)}")
         return [host for _, _, host in sorted(found, key=lambda one: one[:2])]
 
-    async def _load(self, host: Host, ask: Callable[[Host], Awaitable[Load]]) -> float | None:
-        """Return how full a server is; None if it does not answer."""
+    async def _load(self, host: Host, ask: Callable[[Host], Awaitable[Load]]) -> Load | None:
+        """Return how full a server is without what was sent there so far; None if it does not answer."""
+        sent = host.sent  # the server counts these itself
         # Other errors, such as a wrong token or a wrong kind, are the caller's to fix.
         try:
             busy, size = await ask(host)
@@ -84,4 +94,4 @@ class Hosts:
             host.leave_out()
             return None
         host.take_back()
-        return (busy + host.opening) / max(1, size)
+        return busy - sent, size

@@ -187,8 +187,8 @@ class HttpBackend:
         """Open a session: a server leases one of its instances to it."""
         failure: EnvError | None = None
         for host in await self._hosts.by_load(lambda host: self._load(host, spec, limits)):
+            host.sent += 1
             instance = HttpInstance(self._client, host, limits, self._token)
-            host.opening += 1
             try:
                 await instance.open(spec, limits.start_s)
             except (EnvDied, EnvStepTimeout) as error:
@@ -200,8 +200,6 @@ class HttpBackend:
                 raise
             else:
                 return instance
-            finally:
-                host.opening -= 1
         raise failure or EnvDied("there is no environment server")
 
     async def claim(self, instance: Instance, rollout_id: str, turn: int) -> bool:
@@ -260,7 +258,8 @@ class HttpBackend:
             counts = await probe.status(spec)
         finally:
             await probe.hang_up()
-        return counts["leased"] + counts["starting"] + counts["waiting"], counts["size"]
+        # Not `starting`: somebody waits for each of these.
+        return counts["leased"] + counts["waiting"], counts["size"]
 
 
 class _Claim(msgspec.Struct):

@@ -36,6 +36,7 @@ Result = TypeVar("Result")
 
 _TOGETHER = 16  # chunks of one task, about 4 MB of rows: the cluster keeps books of every task
 _AHEAD = 3  # tasks for each processor that are in progress or waiting: bounds what is held in memory
+_RETRIES = 3  # of a task whose process or machine died: rows that end every process are not tried for ever
 _CONNECT_S = 10.0
 _PATIENCE_S = 60.0  # how long the disk of a member that died is waited for
 _GROUP = "group_id"
@@ -85,11 +86,12 @@ def _check_answers(address: str) -> None:
 def map_chunks(function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
     """Apply a function to every chunk of a file on the connected cluster, and give the results in their order.
 
-    The rows go with the task, so that only this machine needs the file. A task whose machine dies is done elsewhere.
+    The rows go with the task, so that only this machine needs the file. A task whose process or machine dies is done
+    again, a few times.
     """
     ray = _ray()
     most = _AHEAD * _processors(ray)
-    apply = ray.remote(num_cpus=1, max_retries=-1)(_apply)
+    apply = ray.remote(num_cpus=1, max_retries=_RETRIES)(_apply)
     shared = ray.put((function, _places()))
     waiting: deque[Any] = deque()
     source = iter(chunks)
@@ -134,6 +136,9 @@ def _result(ray: Any, reference: Any) -> Any:
         return ray.get(reference)
     except ray.exceptions.RayTaskError as error:
         raise _cause(error) from error
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
+        message = f"processes that worked on the same rows died {1 + _RETRIES} times: by a scorer, or out of memory"
+        raise ProcessError(message, code="worker-died") from error
     except ray.exceptions.RayError as error:
         raise ProcessError(f"the cluster gave no result: {error}", code="worker-died") from error
 
