@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,17 @@ from adjudge.rewards import get_reward
 from environments.toys import ChancySpec, ToySpec
 
 
+def install(place: Path, package: str, lines: Sequence[str]) -> None:
+    """Write what pip would have written for a package that offers some kinds."""
+    folder = place / f"{package}-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n", encoding="utf-8")
+    (folder / "entry_points.txt").write_text("\n".join(["[adjudge.environments]", *lines, ""]), encoding="utf-8")
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Have a distribution that offers some kinds, as pip would have installed it."""
-    folder = tmp_path / "kinds-1.0.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: kinds\nVersion: 1.0\n", encoding="utf-8")
+    """Have a distribution that offers some kinds."""
     points = {
         "toy": "environments.toys:ToySpec",
         "plaything": "environments.toys:ToySpec",
@@ -29,8 +35,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "webshop": "environments.toys:ToySpec",
         "gone": "environments.nowhere:Spec",
     }
-    lines = [f"{name} = {place}" for name, place in points.items()]
-    (folder / "entry_points.txt").write_text("\n".join(["[adjudge.environments]", *lines, ""]), encoding="utf-8")
+    install(tmp_path, "kinds", [f"{name} = {place}" for name, place in points.items()])
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path
 
@@ -57,6 +62,44 @@ def test_what_is_installed_wrongly(installed: Path, kind: str, match: str) -> No
     """It is named."""
     with pytest.raises(UsageError, match=match):
         default_spec(kind)
+
+
+def test_two_packages_with_one_kind(installed: Path) -> None:
+    """Neither is chosen; both are named. One place that two packages name is one kind."""
+    install(installed, "others", ["toy = environments.toys:ChancySpec", "plaything = environments.toys : ToySpec [x]"])
+    with pytest.raises(UsageError, match=r"installed by kinds \(.*:ToySpec\) and others \(.*:ChancySpec\)") as caught:
+        default_spec("toy")
+    assert caught.value.code == "ambiguous-kind"
+    with pytest.raises(UsageError, match="is of the kind 'toy'"):
+        default_spec("plaything")
+    # An older copy of a package, further down the path, counts as little as its modules do.
+    shadow = installed / "shadow"
+    shadow.mkdir()
+    install(shadow, "kinds", ["counter = environments.toys:ToySpec"])
+    sys.path.append(str(shadow))
+    try:
+        with pytest.raises(UsageError, match="is not an EnvSpec"):
+            default_spec("counter")
+    finally:
+        sys.path.remove(str(shadow))
+
+
+@pytest.mark.parametrize("lines", [["odd = not a place!"], ["a line without a value"]])
+def test_a_malformed_entry_point(installed: Path, lines: Sequence[str]) -> None:
+    """The other kinds are found; whoever asks for this one hears why not."""
+    install(installed, "broken", lines)
+    assert default_spec("toy") == ToySpec()
+    with pytest.raises(UsageError, match="odd"):
+        default_spec("odd")
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(7)", "import nowhere", "raise RuntimeError('no licence')", "1 +"])
+def test_a_package_that_fails_when_it_is_imported(installed: Path, code: str) -> None:
+    """Package and kind are named, and nothing ends the process."""
+    (installed / "failing_world.py").write_text(code, encoding="utf-8")
+    install(installed, "failing", ["sad = failing_world:SadSpec"])
+    with pytest.raises(UsageError, match="the kind 'sad' of the package failing, cannot be imported: "):
+        default_spec("sad")
 
 
 def test_an_installed_kind_is_served(installed: Path) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         AgentGymScienceWorld,
         AgentGymWebShop,
     )
-    from adjudge.environments._context import Context, SyncContext, SyncEnvironment, close_pools, default_spec
+    from adjudge.environments._context import Context, SyncContext, SyncEnvironment, close_pools
     from adjudge.environments._errors import (
         EnvAcquireTimeout,
         EnvBadTask,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         EnvStepTimeout,
     )
     from adjudge.environments._http import TOKEN_VARIABLE, HttpBackend
+    from adjudge.environments._kinds import default_spec
     from adjudge.environments._lease import LeasedEnvironment
     from adjudge.environments._local import InProcess, WorkerBackend
     from adjudge.environments._openenv import OpenEnvBackend, OpenEnvSpec
@@ -83,9 +84,10 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "_agentgym": ("AgentGymAlfworld", "AgentGymBackend", "AgentGymScienceWorld", "AgentGymWebShop"),
-        "_context": ("Context", "SyncContext", "SyncEnvironment", "close_pools", "default_spec"),
+        "_context": ("Context", "SyncContext", "SyncEnvironment", "close_pools"),
         "_errors": ("EnvAcquireTimeout", "EnvBadTask", "EnvDied", "EnvError", "EnvProtocolError", "EnvStepTimeout"),
         "_http": ("HttpBackend", "TOKEN_VARIABLE"),
+        "_kinds": ("default_spec",),
         "_lease": ("LeasedEnvironment",),
         "_local": ("InProcess", "WorkerBackend"),
         "_openenv": ("OpenEnvBackend", "OpenEnvSpec"),

@@ -1,56 +1,22 @@
 """One rollout's identity, through which its tools and its reward reach the same live environment.
 
-Below it: the kinds of environment by name, and the pools of this process for rollouts that bring none. Beside it: the
-same for code that cannot await.
+Below it: the pools of this process for rollouts that bring none. Beside it: the same for code that cannot await.
 """
 
 from collections.abc import Coroutine, Hashable, Iterable, Mapping, Sequence
-from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, Self, TypeVar
 
+from adjudge.environments._kinds import default_spec
 from adjudge.environments._lease import ACTING, LeasedEnvironment
 from adjudge.environments._loops import BACKGROUND
 from adjudge.environments._pool import Pool
 from adjudge.environments._world import EnvSpec
-from adjudge.errors import UsageError, closest
+from adjudge.errors import UsageError
 from adjudge.model import Outcome, Step
 
-__all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools", "default_spec"]
+__all__ = ["Context", "SyncContext", "SyncEnvironment", "close_pools"]
 
 T = TypeVar("T")
-
-ENTRY_POINTS = "adjudge.environments"
-_KINDS = {
-    "alfworld": "adjudge.environments.alfworld:AlfworldSpec",
-    "scienceworld": "adjudge.environments.scienceworld:ScienceWorldSpec",
-    "webshop": "adjudge.environments.webshop:WebShopSpec",
-}
-"""Where the spec of each kind is; imported when it is first used."""
-
-
-def default_spec(kind: str) -> EnvSpec:
-    """Return the spec that a bare kind means; a kind is a known name, that of an entry point, or `module:Class`."""
-    place = _KINDS.get(kind, kind)
-    if ":" not in place:
-        plugins = {point.name: f"{point.module}:{point.attr}" for point in entry_points(group=ENTRY_POINTS)}
-        if kind not in plugins:
-            hint = closest(kind, [*_KINDS, *plugins])
-            raise UsageError(f"no environment is called {kind!r}{hint}", code="unknown-environment")
-        place = plugins[kind]
-    module, _, name = place.partition(":")
-    try:
-        found: object = getattr(import_module(module), name)
-    except (ImportError, AttributeError, TypeError, ValueError) as error:
-        raise UsageError(f"{place} cannot be imported: {error}", code="unknown-environment") from error
-    if not isinstance(found, type) or not issubclass(found, EnvSpec):
-        raise UsageError(f"{place} is not an EnvSpec", code="unknown-environment")
-    # By another name the rollout's open lease would not be found again.
-    if ":" not in kind and found.kind != kind:
-        message = f"{place} is installed as {kind!r} and is of the kind {found.kind!r}"
-        raise UsageError(f"{message}: give both one name", code="unknown-environment")
-    return found()
-
 
 # The pools of this process that nobody made by hand, one for each spec. A dict changes in one step, so no lock is
 # needed; in a forked child the pools themselves start with nothing.
