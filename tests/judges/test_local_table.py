@@ -35,7 +35,7 @@ def test_each_rule_is_there_once() -> None:
 
 def test_the_docs_name_each_rule() -> None:
     """The card of the local judge has every rule of the table in its order, and every reason of their examples."""
-    card = (ROOT / "docs" / "judges" / "local.md").read_text(encoding="utf-8")
+    card = (ROOT / "docs" / "how-to" / "judges" / "local.md").read_text(encoding="utf-8")
     told = re.findall(r"^\| `([\w-]+)` \| (?:front|choice|kind|said|named|fault|mention) \|", card, re.MULTILINE)
     assert told == [rule.name for rule in RULES]
     for _, example in EXAMPLES:

@@ -162,7 +162,8 @@ class RemoteInstance(Instance):
             self.lost()
             raise EnvDied(f"the environment server cannot be reached: {error.message}") from error
         except AdjudgeError as error:  # raised by `read`: the server did answer
-            answered = not isinstance(error, EnvDied | EnvStepTimeout)
+            # Where its own lease ended while it was asked, this session is over as well.
+            answered = not isinstance(error, EnvDied | EnvStepTimeout) and error.code != "lease-released"
             raise
         finally:
             self._broken = not answered

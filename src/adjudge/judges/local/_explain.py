@@ -33,6 +33,7 @@ def explain(tier: int, question: str, references: tuple[str, ...], text: str) ->
     ...     print(*step, sep=": ")
     read as: Not Paris
     tier 0: the rule negated decides, WRONG at 0.02
+    elsewhere: WRONG at 0.08, as such verdicts are worth on other rows
     """
     answer = answer_of(text)
     steps = [] if answer == text else [JudgeStep("read as", answer)]

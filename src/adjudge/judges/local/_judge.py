@@ -39,7 +39,7 @@ class LocalJudge:
     >>> LocalJudge(tier=0).judge("What is the capital of France?", "Paris", "It is Paris.").verdict
     'CORRECT'
     >>> LocalJudge(tier=0).judge("How tall is it?", ["330 m"], "Perhaps 300 m or 330 m").reasons
-    ('hedged',)
+    ('hedged', 'low-confidence')
     """
 
     parts = ("probability",)
