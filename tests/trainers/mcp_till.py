@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -22,6 +23,8 @@ def start(change: int) -> str:
 @server.tool()  # type: ignore[untyped-decorator]
 def give(cents: int) -> str:
     """Give a coin."""
+    if cents == 777:
+        time.sleep(600)
     if cents == 666:
         os._exit(1)
     state["given"] += cents

@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from adjudge.environments import Context, EnvBadTask, EnvDied, Pool
+from adjudge.environments import Context, EnvBadTask, EnvDied, EnvStepTimeout, Pool, PoolLimits
 from adjudge.errors import UsageError
 from adjudge.integrations.mcp import McpSpec
 from adjudge.rewards import get_reward
@@ -113,6 +113,31 @@ def test_faults_are_faults() -> None:
         asyncio.run(play(McpSpec(command=TILL, outcome_tool="nothing"), None, []))
     with pytest.raises(UsageError, match="command of the MCP server, or its url"):
         McpSpec()
+
+
+def test_a_server_that_hangs_ends_with_its_world(tmp_path: Path) -> None:
+    """Its process is not left behind by a step that takes too long."""
+    place = tmp_path / "pid"
+    code = f"import os, runpy; open({str(place)!r}, 'w').write(str(os.getpid()))"
+    code += f"; runpy.run_path({TILL[1]!r}, None, '__main__')"
+    spec = McpSpec(command=(sys.executable, "-c", code), reset_tool="start", outcome_tool="number")
+
+    async def hang() -> None:
+        async with Pool(spec, 1, limits=PoolLimits(step_s=3.0)) as pool, Context("r", pools=[pool]) as context:
+            env = await context.acquire_resource("mcp")
+            await env.reset({"change": 5})
+            with pytest.raises(EnvStepTimeout):
+                await env.step(call("give", cents=777))
+
+    asyncio.run(hang())
+    server = Path("/proc") / place.read_text(encoding="utf-8")
+    assert soon(lambda: not server.exists())
+
+
+def test_a_missing_program_is_named() -> None:
+    """It is none of the server's faults."""
+    with pytest.raises(EnvDied, match="no program 'no-such-till'"):
+        asyncio.run(play(McpSpec(command=("no-such-till",)), None, []))
 
 
 def test_over_http() -> None:

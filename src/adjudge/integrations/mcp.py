@@ -10,12 +10,14 @@ The tools that start an episode and read its outcome are ours: the agent neither
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from shutil import which
 from typing import Any, ClassVar, TypeVar
 
 from adjudge.environments import EnvBadTask, EnvDied, EnvProtocolError, EnvSpec, World
 from adjudge.errors import AdjudgeError, Caught, MissingExtra, UsageError, closest
 from adjudge.http import LoopThread
 from adjudge.model import Outcome, Step, decode_json
+from adjudge.processes import tethered
 
 __all__ = ["McpSpec"]
 
@@ -153,8 +155,12 @@ class McpWorld:
     async def _session(self) -> AsyncIterator[int]:
         from mcp import Client, StdioServerParameters
 
-        command = self._spec.command
-        server = StdioServerParameters(command=command[0], args=list(command[1:])) if command else self._spec.url
+        server: Any = self._spec.url
+        if command := self._spec.command:
+            if which(command[0]) is None:
+                raise EnvDied(f"there is no program {command[0]!r} for the MCP server")
+            first, *more = tethered(command)  # mcp starts it in a session of its own, where nobody would end it
+            server = StdioServerParameters(command=first, args=more)
         with Caught(fatal_too=True) as caught:
             async with Client(server) as self._client:
                 yield 0

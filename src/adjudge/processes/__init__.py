@@ -4,6 +4,7 @@
     WorkerPool("module:function").run(payload)   a job that may hang, under a limit of CPU time
     Worker("module:function")                    one process, kept for as long as it is needed
     search_patterns([PatternSearch(pattern, text)])   regular expressions, which may take for ever
+    tethered(command)                            a program that ends with us, though another library starts it
 
 No process of ours outlives its parent.
 """
@@ -20,6 +21,7 @@ from adjudge.processes._errors import (
 from adjudge.processes._fork import ForkAware, register_after_fork
 from adjudge.processes._patterns import LONGEST_TEXT, PatternSearch, check_pattern, search_patterns
 from adjudge.processes._pool import WorkerPool
+from adjudge.processes._tether import tethered
 from adjudge.processes._worker import Worker
 
 __all__ = [
@@ -38,4 +40,5 @@ __all__ = [
     "map_chunks",
     "register_after_fork",
     "search_patterns",
+    "tethered",
 ]
